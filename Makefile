@@ -11,18 +11,19 @@ JOBS   ?= $(shell $(PYTHON) -c "import os; print((os.cpu_count() or 1) + 2)")
 ARGS   ?=
 
 .PHONY: help setup demo test test-all quick newest newest-part test-machines test-agents check bench bench-loss \
-        bench-collisions bench-peers model mutants soak docs clean collected suite suite-all
+        bench-collisions bench-peers model mutants soak reference docs clean collected suite suite-all
 
 help:
 	@echo "make setup   a virtual environment in $(VENV) with everything pinned"
 	@echo "make demo    see the product work: moot demo"
 	@echo "make test    lint, types and the test-suite, without what is marked thorough"
 	@echo "make test-all   the same and what is marked thorough: what CI and releases run"
-	@echo "make quick   lint, types and the fast tests: about a minute"
+	@echo "make quick   lint, types and the fast tests: about two minutes"
 	@echo "make newest  a quick part of it on the newest Python that starts here"
 	@echo "make test-machines   PostgreSQL, joined machines, a standby, simulation: five minutes"
 	@echo "make test-agents   drive the real coding tools from npm (1.1 GB) against a loopback model"
 	@echo "make check   lint and types only"
+	@echo "make reference   write the generated pages in docs/reference, also those that git does not have"
 	@echo "make docs    the pages as a site in build/site, with a search that needs no network"
 	@echo "make bench   measure, each figure beside the raw limit of this machine"
 	@echo "make model   explore 100,000 states of every machine, or all that there are"
@@ -53,8 +54,8 @@ check: $(STAMP)
 test: $(STAMP)
 	@$(MAKE) --no-print-directory -j 2 check suite
 
-# Everything: stories on a joined machine and on PostgreSQL too, and every point at which a write may
-# be killed, of which `make test` takes one in four.
+# Everything: stories on a joined machine and on PostgreSQL too, every point at which a write may be
+# killed, of which `make test` takes one in four, and all examples (tests/sampling.py).
 test-all: $(STAMP)
 	@$(MAKE) --no-print-directory -j 2 check suite-all
 
@@ -102,21 +103,21 @@ $(NEWEST_VENV)/.ready: pyproject.toml constraints.txt
 # that is promoted, the simulation on every store, and the protocols' command lines, word for word,
 # on each kind of ledger. It starts what it needs by itself.
 COMMAND_LINES := tests/cli/test_mail.py tests/cli/test_presence.py tests/cli/test_heartbeat.py \
-                 tests/cli/test_dead_holders.py tests/cli/test_parliament.py \
+                 tests/cli/test_killed_holders.py tests/cli/test_parliament.py \
                  tests/cli/test_parliament_files.py tests/cli/test_trace.py tests/cli/test_receipt.py \
                  tests/cli/test_story.py tests/cli/test_agenda_and_status.py \
                  tests/debate/test_debate_commands.py
 
 test-machines: $(STAMP)
-	MOOT_TEST_MACHINES=1 $(BIN)/python -m pytest -n $(JOBS) tests/keeper tests/store tests/simulation \
+	MOOT_TEST_MACHINES=1 $(BIN)/python -m pytest -n $(JOBS) tests/hosts tests/store tests/simulation \
 	    tests/machines $(ARGS)
 	@for place in postgres joined joined-postgres; do \
-	    $(BIN)/python -m pytest -n $(JOBS) -p tests.machines.elsewhere --ledger $$place \
+	    $(BIN)/python -m pytest -n $(JOBS) -p tests.machines.ledger_location --ledger $$place \
 	        $(COMMAND_LINES) $(ARGS) || exit 1; done
 
 # Not in CI. MOOT_AGENT_TOOLS names the folder the tools are installed in.
 test-agents: $(STAMP)
-	MOOT_TEST_AGENTS=1 $(BIN)/python -m pytest tests/agents $(ARGS)
+	MOOT_TEST_AGENTS=1 $(BIN)/python -m pytest tests/real_tools $(ARGS)
 
 bench: $(STAMP)
 	$(BIN)/python -m bench $(ARGS)
@@ -145,9 +146,11 @@ bench-collisions: $(STAMP)
 bench-peers: $(STAMP)
 	$(BIN)/python -m bench.peers $(ARGS)
 
-docs: $(STAMP)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[docs]'
+reference: $(STAMP)
 	$(BIN)/python -m tools.reference
+
+docs: reference
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[docs]'
 	$(BIN)/mkdocs build --quiet --strict
 	@echo "open build/site/index.html, or: $(BIN)/mkdocs serve"
 

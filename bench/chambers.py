@@ -16,10 +16,10 @@ from moot.core.errors import MootError
 from moot.core.machine import Command
 from moot.core.names import SYSTEM
 from moot.engine.job import Job
-from moot.protocols.parliament import clock
 from moot.protocols.parliament import commands as ask
+from moot.protocols.parliament import round_clock
 from moot.protocols.parliament.machine import MACHINE as PARLIAMENT
-from moot.protocols.parliament.messages.words import SessionStatus
+from moot.protocols.parliament.messages.contents import SessionStatus
 from moot.protocols.parliament.model import MAX_ROUNDS, State
 from moot.workspace.workspace import Workspace
 
@@ -53,7 +53,7 @@ class Talk:
     def into_a_round(self) -> None:
         """A running round with room for an exchange."""
         state = self.state
-        if state.round.running and clock.all_questions_asked(state):
+        if state.round.running and round_clock.all_questions_asked(state):
             self.say(_ruling("round_end"))
         if not self.state.round.running:
             self.say(_ruling("round_start"))
@@ -146,7 +146,7 @@ def _round(talk: Talk) -> Iterator[Job]:
         yield Job(STREAM, ask.Withdraw(amendment_id=name), NAMES[1])
         number += 1
     count = len(state.order)
-    for place in range(clock.exchange_cap(state) - state.round.asked):
+    for place in range(round_clock.exchange_cap(state) - state.round.asked):
         asker = (number + place) % count + 1
         for document in _exchange(asker, asker % count + 1, number, "cost", state):
             yield Job(STREAM, ask.Submit(document=document), _signer(document["from"]))

@@ -8,9 +8,9 @@ from bench.ground import AGENT, STREAM, Ground, fill, keys_of, opened
 from moot.core.errors import MootError
 from moot.core.machine import KeyClass
 from moot.core.names import REGISTRY, SYSTEM
-from moot.engine.agents import registration_command
 from moot.engine.batch import Result
 from moot.engine.job import Job
+from moot.engine.registry_commands import registration_command
 from moot.keys.folder import KeyFolder
 from moot.protocols.presence import STREAM as PRESENCE
 from moot.protocols.presence.commands import Reserve

@@ -7,9 +7,9 @@ import time
 from pathlib import Path
 
 from bench.ground import opened
+from moot.api.debates import session
 from moot.core.clock import Clock, system_clock
 from moot.core.errors import Refused
-from moot.flows.debate import session
 from moot.protocols.debate.drafts import EntryDraft
 from moot.protocols.debate.model import ConsensusMode, Rules, TurnOrder
 from moot.protocols.debate.writer import format_time, make_entry_text, make_session_text

@@ -12,12 +12,11 @@ from pathlib import Path
 from moot.core.clock import system_clock
 from moot.core.errors import MootError
 from moot.core.machine import Command, KeyClass
-from moot.engine.agents import register
 from moot.engine.batch import Result
 from moot.engine.job import Job, JobOutcome
+from moot.engine.registry_commands import register
 from moot.keys.folder import KeyFolder
-from moot.protocols.example.commands import Ask, Finish
-from moot.protocols.example.events import ErrandAsked
+from moot.protocols.example.model import Ask, ErrandAsked, Finish
 from moot.workspace.create import create_workspace
 from moot.workspace.workspace import Workspace
 

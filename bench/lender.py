@@ -14,9 +14,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from bench.ground import keys_of
-from moot.api.runner_lending import lent_settings
 from moot.api.session import Session
 from moot.keys.folder import KeyFolder
+from moot.runner.lending import lent_settings
 from moot.surfaces.hooks.served import answer_hook
 
 

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 from bench.ground import AGENT, STREAM, opened
-from moot.protocols.example.commands import Ask
+from moot.protocols.example.model import Ask
 
 
 def main(place: str) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bench.ground import keys_of
-from moot.api import agents, scopes
+from moot.api.presence import agents, scopes
 from moot.api.session import Session
 from moot.core.errors import Refused
 from moot.keys.folder import KeyFolder

@@ -14,10 +14,10 @@ from pathlib import Path
 from bench.ground import keys_of, opened
 from moot.core.clock import system_clock
 from moot.core.machine import KeyClass
-from moot.engine.agents import register
-from moot.keeper.members import MemberFile
+from moot.engine.registry_commands import register
+from moot.hosts.joining import Invitation, join_workspace
+from moot.hosts.members import MemberFile
 from moot.keys.folder import KeyFolder
-from moot.workspace.joining import Invitation, join_workspace
 
 _LINE = re.compile(r"keeping at (\S+), fingerprint (\S+)")
 

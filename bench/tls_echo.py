@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from moot.keeper.certificate import ensure_certificate
+from moot.hosts.keeper import ensure_certificate
 
 
 @contextmanager

@@ -14,14 +14,13 @@ from moot.core.errors import MootError
 from moot.core.machine import Command
 from moot.core.names import SYSTEM
 from moot.core.record import ArtifactRef
-from moot.engine.agents import find_agent
 from moot.engine.job import Job
+from moot.engine.registry_commands import find_agent
 from moot.engine.replay import SNAPSHOT_EVERY
 from moot.protocols.trace import commands as ask
 from moot.protocols.trace.machine import MACHINE as TRACE
-from moot.protocols.trace.model import ExecutionResult, Role, RoleBinding
+from moot.protocols.trace.model import MEDIA_TYPE, ExecutionResult, Role, RoleBinding, encode_input
 from moot.protocols.trace.policy import DEFAULT_POLICY
-from moot.protocols.trace.tool_input import MEDIA_TYPE, encode_input
 from moot.workspace.workspace import Workspace
 
 STREAM = "trace/t1"

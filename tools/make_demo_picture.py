@@ -23,7 +23,7 @@ from typing import Final
 from tools.make_debate_picture import RULES, SVG, charts_in
 
 import moot
-from moot.api import reports
+from moot.api.page import reports
 from moot.pages import LineChart, Quote, Report, Table, to_html
 from moot.pages.style import CSS
 

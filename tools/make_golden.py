@@ -25,7 +25,7 @@ from typing import Any, Final
 from moot import __version__
 from moot.core.clock import fixed_clock
 from moot.keys.folder import KeyFolder
-from moot.protocols.example.commands import Ask, Finish, Withdraw
+from moot.protocols.example.model import Ask, Finish, Withdraw
 from moot.workspace.workspace import Workspace
 
 OUT: Final = Path(__file__).parents[1] / "tests" / "golden" / f"v{__version__}"
@@ -76,7 +76,7 @@ README: Final = """# What Moot {version} wrote
 Made once by `tools/make_golden.py`, never edited and never made again: tests show that every later
 version still reads it, checks it and goes on writing it.
 
-- `workspace/` is the project's `.moot` folder; `project/` holds files beside it: a debate's file,
+- `workspace/` is the project's `.moot` folder; `project/` holds files next to it: a debate's file,
   a parliament's four files, a receipt in three forms.
 - `exports/` holds what went to others: the whole record, one trace, the trust file.
 - `keys/` is the key folder. **Its private keys are thrown away**: they were made for this folder,
@@ -186,7 +186,6 @@ def found(stage: Stage) -> None:
     stage.root.mkdir()
     (STAGE / "passphrase").write_text(PASSPHRASE + "\n", encoding="utf-8")
     (STAGE / "passphrase").chmod(0o600)
-    (STAGE / "passphrase").chmod(0o600)
     stage.write("src/auth/cache.py", "LIMIT = 100\n")
     for words in (
         ("init", "--quiet", "--initial-branch=main"),
@@ -230,6 +229,11 @@ def hold_scopes(stage: Stage) -> None:
     stage.moot("release", "--all", by=OTTER)
     stage.moot("reserve", *many[:8], by=HERON)
     stage.moot("release", "--all", by=HERON)
+
+
+def share_plan(stage: Stage) -> None:
+    plan = stage.write("plan.md", "1. Move the cache.\n")
+    stage.moot("plan", "T-7", "--amend", plan, "--version", "0", by=OTTER)
 
 
 def write_mail(stage: Stage) -> None:
@@ -415,7 +419,18 @@ def export(stage: Stage) -> None:
 
 
 ACTS: Final = (
-    *(found, change_keys, hold_scopes, write_mail, argue, disagree, legislate, work, watch),
+    *(
+        found,
+        change_keys,
+        hold_scopes,
+        share_plan,
+        write_mail,
+        argue,
+        disagree,
+        legislate,
+        work,
+        watch,
+    ),
     *(decide, run_errands, erase, export),
 )
 

@@ -3,7 +3,7 @@
     python -m tools.make_page_outputs README.md docs/tour/demo.md
 
 Only what differs is written anew; read the difference before you commit it. Without names all pages
-are run. What a test compares, and how the commands are run, is `tests/docs/test_readme.py`.
+are run. What a test compares, and how the commands are run, is `tests/docs/test_console_blocks.py`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.docs.test_readme import ROOT, comparable, run, steps, with_blocks
+from tests.docs.test_console_blocks import ROOT, comparable, run, steps, with_blocks
 
 
 def main(names: list[str]) -> int:

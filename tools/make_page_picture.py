@@ -15,11 +15,11 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
-from tests.cli.project import Project
+from tests.project import CRANE, OTTER, Project
 from tests.web.browser import chromium, find_chromium, new_tab
-from tests.web.lively import CRANE, OTTER, make_lively
-from tests.web.lively_decisions import argue
-from tests.web.served import ServerThread
+from tests.web.busy_project import make_lively
+from tests.web.busy_project_decisions import argue
+from tests.web.server import ServerThread
 
 FILE: Final = Path(__file__).parents[1] / "docs" / "pictures" / "page.png"
 WIDTH, HEIGHT = 1100, 660

@@ -10,15 +10,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from moot.core import headtree
+from moot.core import checkpoint_note
 from moot.core.canonical import canonical
 from moot.core.machine import KeyClass
 from moot.core.record import genesis
-from moot.core.registry.proofs import key_statement, sign_proof
+from moot.core.registry.model import key_statement, sign_proof
 from moot.core.signing import EVENT, Signer, key_id, signed_bytes
-from moot.engine.agents import HEADS_MEDIA_TYPE, current_heads, retire, revoke
 from moot.engine.export import bundle
-from moot.protocols.example.commands import Ask, Finish
+from moot.engine.registry_commands import HEADS_MEDIA_TYPE, current_heads, retire, revoke
+from moot.protocols.example.model import Ask, Finish
 from moot.testing import World
 from moot.workspace import trust as trust_files
 
@@ -93,8 +93,8 @@ def building_blocks() -> dict[str, Any]:
         public=signer.public.hex(),
         custodian="0" * 32,
     )
-    leaves = [headtree.leaf_hash(f"example/{n}", n, bytes([n]) * 32) for n in range(5)]
-    nodes = headtree.changed_nodes({}, 5, enumerate(leaves))
+    leaves = [checkpoint_note.leaf_hash(f"example/{n}", n, bytes([n]) * 32) for n in range(5)]
+    nodes = checkpoint_note.changed_nodes({}, 5, enumerate(leaves))
     return {
         "seed": bytes(range(32)).hex(),
         "public": signer.public.hex(),
@@ -106,8 +106,10 @@ def building_blocks() -> dict[str, Any]:
         "proof": sign_proof(signer, said),
         "tree": {
             "leaves": [leaf.hex() for leaf in leaves],
-            "root": headtree.root_hash(nodes, 5).hex(),
-            "paths": [[n.hex() for n in headtree.inclusion_path(nodes, i, 5)] for i in range(5)],
+            "root": checkpoint_note.root_hash(nodes, 5).hex(),
+            "paths": [
+                [n.hex() for n in checkpoint_note.inclusion_path(nodes, i, 5)] for i in range(5)
+            ],
         },
     }
 

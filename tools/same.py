@@ -5,7 +5,7 @@
 A line of a moves file is `old -> new`; `#` begins a comment. The old side is the full name in the
 old commit:
 
-    moot.flows.word -> moot.flows.parliament.ruling     a module or package (the new name is dotted)
+    moot.flows.word -> moot.api.parliaments.ruling     a module or package (the new name is dotted)
     moot.presence.views.told -> describe_agent          a function, class or constant of a module
     moot.presence.model.State.live -> leases            a method or field, in subclasses too
     moot.presence.views.told(who) -> name               a parameter or local of a function

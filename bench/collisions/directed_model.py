@@ -6,7 +6,7 @@ from queue import Queue
 from threading import Lock
 from typing import Final
 
-from tests.agents.loopback import END, Model, Turn, Use
+from tests.real_tools.scripted_model import END, Model, Turn, Use
 
 _SECONDS: Final = 180.0
 

@@ -12,7 +12,7 @@ from bench.collisions.agent import LOOKS_EVERY, TOGETHER
 from bench.collisions.arms import ARMS, LOCKS, REAL, TOLD_HEEDED, Arm
 from bench.collisions.course import Row
 from bench.collisions.tally import USUAL_AGENTS, USUAL_OVERLAP, Cell, describe_spread, rows_of
-from moot.core.plural import plural
+from moot.core.text import plural
 from moot.pages import (
     Bar,
     BarChart,

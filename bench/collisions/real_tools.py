@@ -14,8 +14,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Final
 
-from tests.agents.loopback import Use
-from tests.agents.tools import TOOLS, installed
+from tests.real_tools.scripted_model import Use
+from tests.real_tools.tools import TOOLS, installed
 
 from bench.collisions import tool as tool_model
 from bench.collisions.agent import TRIES, AgentPlan, AgentResult, Refusal, Worker

@@ -19,7 +19,7 @@ from bench.loss.asking import Asked, Hooks
 from bench.loss.repository import Repository
 from bench.loss.truth import HookCall, TruthLog
 from bench.loss.world import AGENTS, CAST, FILES, NEW_FILES, PERSON, WORKTREES, Agent, make_text
-from moot.api.scopes import release
+from moot.api.presence.scopes import release
 from moot.protocols.presence import STREAM
 from moot.protocols.presence.machine import MACHINE as PRESENCE
 from moot.surfaces.hooks.entry import session_for

@@ -39,7 +39,7 @@ _SLACK_NS: Final = 20 * _MILLION
 _SOON_NS: Final = 5_000 * _MILLION
 _ENDS: Final = ("scope_released", "scope_expired", "scope_taken_over", "scope_freed")
 _COMMAND_OF: Final = re.compile(r"while ([a-z0-9-]+)'s command ran")
-_UNSEEN: Final = ("after you last saw it", "not seen by you as it is now")
+_UNSEEN: Final = ("after you last saw it", "you have not read the current version")
 
 
 class Hold(NamedTuple):

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from bench.loss.repository import Repository, write_file
 from moot.core.machine import KeyClass
-from moot.engine.agents import register
+from moot.engine.registry_commands import register
 from moot.keys.folder import KeyFolder
 from moot.workspace.workspace import Workspace
 

@@ -15,8 +15,8 @@ from pathlib import Path
 
 from bench.figure import Figure, at_most, value
 from bench.ground import Ground, opened
-from moot.flows.debate.check import compare_with_record
-from moot.flows.debate.record import stream_of
+from moot.api.debates.check import compare_with_record
+from moot.api.debates.record import stream_of
 from moot.protocols.debate.checker import check_session
 from moot.workspace.workspace import Workspace
 

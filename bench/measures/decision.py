@@ -15,8 +15,8 @@ from statistics import median
 from bench.figure import Figure, at_most, value
 from bench.ground import Ground, opened
 from moot.agents.participant_kinds import RunSurroundings
-from moot.flows.decisions.ask import carry_on
-from moot.flows.decisions.questions import Question, put_question
+from moot.api.decisions.question_run import carry_on
+from moot.api.decisions.questions import Question, put_question
 from moot.protocols.decision.model import Stage
 from moot.workspace.workspace import Workspace
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
 
-from tests.flows.hostile_commands import HONEST, HOSTILE, of_size
+from tests.hooks.hostile_commands import HONEST, HOSTILE, of_size
 
 from bench.figure import Figure, at_most, ratio, value
 from bench.ground import AGENT, Ground, keys_of
@@ -57,15 +57,15 @@ def _reading() -> Iterator[Figure]:
 
 
 def _read(text: str) -> float:
-    from moot.flows.guard.shell.acts import destructive_acts
-    from moot.flows.guard.shell.script import Surroundings
+    from moot.api.guard.shell.acts import destructive_acts
+    from moot.api.guard.shell.script import Surroundings
 
     read = millis(lambda: destructive_acts(text, Surroundings("/r/here", "/r", {})))
     return median(read() for _ in range(5))
 
 
 def _look(place: Path) -> float:
-    from moot.flows.guard.git_changes import changed_files
+    from moot.api.guard.git_changes import changed_files
 
     look = millis(lambda: changed_files(str(place), (".",)))
     return median(look() for _ in range(15))

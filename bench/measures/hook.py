@@ -19,7 +19,7 @@ from bench.figure import Figure, Target, at_most, ratio
 from bench.ground import AGENT, Ground, keys_of
 from bench.lender import lender
 from bench.rounds import Measure, millis, take_turns
-from moot.flows.tools.hook_command import hook_words
+from moot.coding_tools.hook_command import hook_words
 
 DIRECT = [sys.executable, "-c", "from moot.surfaces.cli.entry import main; main()", "hook"]
 THIN = list(hook_words("claude"))[:-1]

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from statistics import quantiles
 
-from tests.web.served import Listener, Visitor
+from tests.web.server import Listener, Visitor
 
 from bench.figure import Figure, at_most, value
 from bench.ground import Errands, Ground, executor, fill, keys_of, opened

@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.keeper.proxy import CutLine
+from tests.hosts.proxy import CutLine
 
 from bench.figure import Figure, at_most, value
 from bench.ground import Errands, Ground, executor, opened

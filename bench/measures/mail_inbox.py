@@ -10,7 +10,7 @@ from bench.figure import Figure, at_most, value
 from bench.ground import Ground, opened
 from bench.letters import READERS, filled
 from bench.rounds import millis, percentiles
-from moot.flows.mail import inbox
+from moot.api.mail import inbox
 
 INBOX = 1_000
 

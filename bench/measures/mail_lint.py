@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from bench.figure import Figure, ratio
 from bench.ground import Ground
 from bench.rounds import rate, take_turns
-from moot.protocols.mail.lint import lint_message
+from moot.protocols.mail.message_rules import lint_message
 
 _PROSE = """## Point {number}
 

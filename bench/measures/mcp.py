@@ -14,7 +14,7 @@ from typing import Any
 from bench.figure import Figure, at_most, ratio, value
 from bench.ground import AGENT, Ground, keys_of
 from bench.rounds import Measure, millis, take_turns
-from moot.api.scopes import release, reserve
+from moot.api.presence.scopes import release, reserve
 from moot.api.session import Session
 from moot.keys.folder import KeyFolder
 from moot.protocols.presence.agent_names import NOUNS

@@ -19,7 +19,7 @@ from moot.core.clock import to_text
 from moot.core.ledger import RecordToAppend
 from moot.core.machine import Drop, Put, RowChange, Words
 from moot.core.record import Body, genesis, seal
-from moot.engine.keys import find_signatory
+from moot.engine.signers import find_signatory
 from moot.workspace.workspace import Workspace
 
 COMMITS_A_ROUND = 50

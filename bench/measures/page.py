@@ -13,7 +13,7 @@ from markdown_it import MarkdownIt
 from bench.figure import Figure, at_most, ratio, value
 from bench.ground import Ground
 from bench.rounds import millis, rate, take_turns
-from moot.flows.decisions.receipt_page import build_decision_page
+from moot.api.decisions.receipt_page import build_decision_page
 from moot.pages import to_html
 
 _TEXT = """**What we know**

@@ -10,12 +10,12 @@ from statistics import quantiles
 
 from playwright.sync_api import Page, sync_playwright
 from tests.web.browser import FLAGS, find_chromium
-from tests.web.served import Visitor
+from tests.web.server import Visitor
 
 from bench.figure import Figure, at_most, value
 from bench.ground import Errands, executor, opened
 from bench.rounds import percentiles
-from moot.surfaces.web.static_files import read_static_files
+from moot.surfaces.web.app import read_static_files
 
 LISTENERS = 100
 # Notes when the count of events on the first screen changes.

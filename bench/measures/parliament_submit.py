@@ -9,9 +9,9 @@ from bench.chambers import STREAM, Talk, begun, full_session, newcomer, same_dis
 from bench.figure import Figure, at_most, ratio, value
 from bench.ground import Ground, opened
 from bench.rounds import Rounds, millis, percentiles, take_turns
+from moot.api.parliaments.session_files import SessionFiles
 from moot.engine.machines import Machines
 from moot.engine.replay import Replay
-from moot.flows.parliament.parliament_files import SessionFiles
 
 LIMIT = at_most(1.2)
 LENGTH = 5_000

@@ -11,8 +11,8 @@ from tests.store.postgres_server import PostgresServer
 from bench.figure import Figure, at_least, ratio
 from bench.ground import Errands, Ground, executor, keys_of, opened, record_size
 from bench.rounds import rate, take_turns
+from moot.hosts.opening import move_to_database
 from moot.keys.folder import KeyFolder
-from moot.workspace.database import move_to_database
 
 COMMITS_A_ROUND = 30
 

@@ -19,7 +19,7 @@ from bench.figure import Figure, Target, at_most, ratio
 from bench.ground import AGENT, Ground, keys_of
 from bench.reserver import acting
 from bench.rounds import Measure, Rounds, millis, percentiles, take_turns
-from moot.api import scopes
+from moot.api.presence import scopes
 from moot.api.session import Session
 
 _STATUS = "from moot.surfaces.cli.entry import main; main()", "status"

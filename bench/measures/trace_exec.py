@@ -17,8 +17,8 @@ from typing import Any
 
 from bench.figure import Figure, at_most, value
 from bench.ground import Ground, opened
+from moot.api.traces import running, tracing
 from moot.core.machine import Command
-from moot.flows.trace import execution, tracing
 from moot.protocols.trace import commands as ask
 from moot.protocols.trace.model import Role
 from moot.system import footprint
@@ -97,7 +97,7 @@ class _Shop:
 
     def _run(self, intent: str) -> None:
         env = dict(os.environ)
-        done = execution.execute(
+        done = running.execute(
             self.space, self.stream, intent, AGENTS[Role.EXECUTOR], env, self.root
         )
         assert not done.failed, done

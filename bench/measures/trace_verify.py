@@ -16,10 +16,10 @@ from bench.measures.exporting import export
 from bench.raw import RawSignatures
 from bench.rounds import rate, take_turns
 from bench.traces import STREAM, begun
-from moot.flows.trace.inspection import choose_jobs, inspect_file
+from moot.api.traces.inspection import choose_jobs, inspect_file
 from moot.keys.folder import KeyFolder
 from moot.protocols.trace.model import AuditVerdict
-from moot.workspace.check import CheckOptions
+from moot.workspace.integrity_check import CheckOptions
 
 
 def measure(ground: Ground) -> Iterator[Figure]:

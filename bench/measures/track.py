@@ -8,12 +8,12 @@ from pathlib import Path
 from bench.figure import Figure, at_most, value
 from bench.ground import AGENT, BATCH, Ground, keys_of, opened
 from bench.rounds import millis
+from moot.api.decisions.outcomes import read_track_record
 from moot.core.errors import MootError
 from moot.core.machine import KeyClass
 from moot.core.names import OPERATOR, SYSTEM
-from moot.engine.agents import register
 from moot.engine.job import Job
-from moot.flows.decisions.outcomes import read_track_record
+from moot.engine.registry_commands import register
 from moot.keys.folder import KeyFolder
 from moot.protocols.decision import commands as ask
 from moot.protocols.decision import stream_of

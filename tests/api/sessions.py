@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import moot
 from moot.api.session import Session
-from tests.cli.project import Project
+from tests.project import Project
 
 
 def open_as(project: Project, agent: str | None = None, passphrase: str | None = None) -> Session:
@@ -12,8 +12,3 @@ def open_as(project: Project, agent: str | None = None, passphrase: str | None =
     return moot.open(
         project.root, agent=agent, keys=project.keys, passphrase=lambda _name: passphrase
     )
-
-
-def count_events(project: Project) -> int:
-    with project.workspace() as workspace, workspace.store.read() as view:
-        return view.count_streams_and_events()[1]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from moot.api.agenda import agenda
+from moot.api.presence.agenda import agenda
 from moot.api.session import Session
-from moot.protocols.example.commands import Ask
-from tests.cli.project import LIST
+from moot.protocols.example.model import Ask
+from tests.project import LIST
 
 
 def test_waiting_ends_when_the_caller_says_so(session: Session) -> None:

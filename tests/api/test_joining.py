@@ -6,19 +6,17 @@ from collections.abc import Sequence
 
 import pytest
 
-from moot.api import joining, scopes
+from moot.api.presence import joining, scopes
 from moot.core.errors import Malformed, Refused
 from moot.core.findings import Finding
-from tests.api.sessions import count_events, open_as
-from tests.cli.project import Project
-from tests.cli.test_presence import git
+from tests.api.sessions import open_as
+from tests.project import Project
 
 
 @pytest.fixture
 def unfinished(project: Project) -> Project:
     """amber-otter holds src/ and has left files that are not committed, there and elsewhere."""
-    git(project.root, "init", "-q", "-b", "main")
-    git(project.root, "commit", "-q", "--allow-empty", "-m", "first")
+    project.init_git()
     for name in ("amber-otter", "teal-crane"):
         with open_as(project, name) as session:
             joining.join(session)
@@ -74,19 +72,19 @@ def test_a_rejected_adoption_is_judged_again_with_what_the_caller_names(
 def test_a_caller_who_names_nothing_unfinished_gets_nothing(
     unfinished: Project, named: str
 ) -> None:
-    before = count_events(unfinished)
+    before = unfinished.count_events()
     with open_as(unfinished) as session, pytest.raises(Refused) as rejected:
         joining.join(session, adopt="teal-crane", name_unfinished_work=lambda _: named)
     assert rejected.value.code == "adoption_rejected"
-    assert count_events(unfinished) == before
+    assert unfinished.count_events() == before
 
 
 def test_registering_and_adopting_exclude_each_other(project: Project) -> None:
-    before = count_events(project)
+    before = project.count_events()
     with open_as(project) as session, pytest.raises(Malformed) as refused:
         joining.join(session, register="coral-finch", adopt="amber-otter")
     assert refused.value.code == "bad_join"
-    assert count_events(project) == before
+    assert project.count_events() == before
 
 
 def test_an_overlap_leaves_the_new_name_joined_and_says_so(unfinished: Project) -> None:

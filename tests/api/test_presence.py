@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from moot.api import presence
-from moot.api.events import send_blocked
-from moot.api.presence import present
-from moot.api.run_watch import RunWatch
+from moot.api.presence.events import send_blocked
+from moot.api.presence.status import Status, status
 from moot.api.session import Session
-from moot.api.status import Status, status
 from moot.core.errors import MootError, Refused, Unavailable
 from moot.keys.running_names import is_running
-from tests.cli.project import Project
+from moot.runner import moot_run
+from moot.runner.moot_run import present
+from moot.runner.run_watch import RunWatch
+from tests.project import Project
 
 FINCH = "coral-finch"
 
@@ -154,7 +154,7 @@ def test_a_program_finds_the_sessions_environment_and_folder(
     out, notes = tmp_path / "out", Notes()
     code = "import os, sys; print(os.getcwd(), *sorted(os.environ)); sys.exit(5)"
     with out.open("wb") as stream:
-        ran = presence.run(
+        ran = moot_run.run(
             session, [sys.executable, "-c", code], output=stream.fileno(), watch=notes
         )
     assert (ran.exit_status, status_of(session, ran.agent)) == (5, "retired")
@@ -180,7 +180,7 @@ def test_a_program_that_is_not_there_registers_nobody(session: Session, tmp_path
     }
     for word, why in reasons.items():
         with pytest.raises(Unavailable, match=f": {why}$") as refused:
-            presence.run(session, [word], name=FINCH)
+            moot_run.run(session, [word], name=FINCH)
         assert refused.value.code == "command_not_run"
         assert count_events(session) == before
         assert not is_locked(session, FINCH)
@@ -193,7 +193,7 @@ def test_a_program_that_the_system_refuses_leaves_nobody_behind(
     script.write_text("#!/no/such/interpreter\n")
     script.chmod(0o755)
     with pytest.raises(Unavailable) as refused:
-        presence.run(session, [str(script)], name=FINCH)
+        moot_run.run(session, [str(script)], name=FINCH)
     assert refused.value.code == "command_not_run"
     assert status_of(session, FINCH) == "retired"
 
@@ -201,5 +201,5 @@ def test_a_program_that_the_system_refuses_leaves_nobody_behind(
 def test_no_program_is_refused_before_anyone_arrives(session: Session) -> None:
     before = count_events(session)
     with pytest.raises(MootError) as refused:
-        presence.run(session, [])
+        moot_run.run(session, [])
     assert (refused.value.code, count_events(session)) == ("no_program", before)

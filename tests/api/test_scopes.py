@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import pytest
 
-from moot.api import scopes
+from moot.api.presence import scopes
 from moot.core.errors import Conflict
-from tests.api.sessions import count_events, open_as
-from tests.cli.project import Project
+from tests.api.sessions import open_as
+from tests.project import Project
 
 
 def test_a_repeat_under_its_key_answers_the_same_and_records_nothing(project: Project) -> None:
     with open_as(project, "amber-otter") as session:
         first = scopes.reserve(session, ["src"], work="T-7", key="once")
         released = scopes.release(session, ["src"], key="back")
-    before = count_events(project)
+    before = project.count_events()
     with open_as(project, "amber-otter") as session:
         assert scopes.reserve(session, ["src"], work="T-7", key="once") == first
         assert scopes.release(session, ["src"], key="back") == released
         assert scopes.list_reservations(session).reservations == ()
-    assert count_events(project) == before
+    assert project.count_events() == before
 
 
 def test_a_key_stands_for_one_command(project: Project) -> None:

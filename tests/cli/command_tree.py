@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import click
 
-from moot.flows.tools import HOOK_TOOLS
+from moot.coding_tools import NAMES as HOOK_TOOLS
 from moot.surfaces.cli.main import cli
 
 Words = tuple[str, ...]

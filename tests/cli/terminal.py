@@ -9,7 +9,7 @@ import struct
 import termios
 from collections.abc import Sequence
 
-from tests.cli.project import MOOT, Project
+from tests.project import MOOT, Project
 
 
 def on_a_terminal(

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from moot.core.clock import HOUR, system_clock
-from moot.protocols.example.commands import Ask, Finish
-from tests.cli.project import LIST, MOOT, Project
+from moot.protocols.example.model import Ask, Finish
+from tests.project import LIST, MOOT, Project
 
 DUE = {"who", "what", "subject", "since", "by", "overdue", "id", "hint"}
 
@@ -102,7 +102,7 @@ def test_waiting_looks_again_when_a_limit_passes(
     ask(project, "theirs", due_in=HOUR)
     looked: list[int] = []
     with project.workspace() as space:
-        from moot.api import agenda
+        from moot.api.presence import agenda
 
         view = agenda._look(space, "amber-otter")
         moments = iter([0, 2 * HOUR, 2 * HOUR, 2 * HOUR])

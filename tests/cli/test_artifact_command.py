@@ -8,10 +8,10 @@ import pytest
 
 from moot.core.machine import Command, Context, Decision, Draft
 from moot.core.record import ArtifactRef
-from moot.protocols.example.commands import Ask
 from moot.protocols.example.machine import MACHINE
+from moot.protocols.example.model import Ask
 from moot.store.artifacts import FileArtifacts
-from tests.cli.project import LIST, Project
+from tests.project import LIST, Project
 
 SECRET = "the token is hunter2 ☃\n"
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from tests.cli.project import Project, Result
 from tests.cli.test_heartbeat import bb
+from tests.project import Project, Result
 
 OTTER, CRANE = "amber-otter", "teal-crane"
 
@@ -23,7 +23,7 @@ def fresh(bare: Project) -> Project:
 
 
 @pytest.fixture
-def shop(fresh: Project) -> Project:
+def project(fresh: Project) -> Project:
     """Two agents in a repository in which nobody ran `moot init`."""
     for name in (OTTER, CRANE):
         assert init(fresh, "--register", name).code == 0
@@ -87,19 +87,19 @@ def test_outside_of_git_nothing_is_made(bare: Project, tmp_path: Path) -> None:
 
 
 @pytest.mark.requirement("OPR-085")
-def test_it_exits_with_0_1_or_2_and_names_the_command_as_typed(shop: Project) -> None:
-    taken = init(shop, "--register", OTTER)
+def test_it_exits_with_0_1_or_2_and_names_the_command_as_typed(project: Project) -> None:
+    taken = init(project, "--register", OTTER)
     assert (taken.code, taken.error["code"]) == (1, "name_taken")
-    assert f"`bb-init --adopt {OTTER}` goes on" in taken.error["hint"]
-    assert init(shop, "--register", "x-y-z", "--adopt", OTTER).code == 2
-    (shop.root / "a.txt").write_text("1")
-    agent(shop, "reserve", "--agent", OTTER, "--scope", "a.txt", "--bead", "bb-1")
-    owed = init(shop, "--non-interactive")
+    assert f"continue with `bb-init --adopt {OTTER}`" in taken.error["hint"]
+    assert init(project, "--register", "x-y-z", "--adopt", OTTER).code == 2
+    (project.root / "a.txt").write_text("1")
+    agent(project, "reserve", "--agent", OTTER, "--scope", "a.txt", "--bead", "bb-1")
+    owed = init(project, "--non-interactive")
     assert (owed.code, owed.error["code"]) == (1, "decision_required")
     assert f"`bb-init --adopt {OTTER}`" in owed.error["hint"]
     assert [one["hint"] for one in owed.error["findings"]][1:] == [f"bb-init --adopt {OTTER}"]
-    (shop.root / ".moot" / "ledger.db").write_bytes(b"no database")
-    assert init(shop, "--register", "coral-finch").code == 1
+    (project.root / ".moot" / "ledger.db").write_bytes(b"no database")
+    assert init(project, "--register", "coral-finch").code == 1
 
 
 @pytest.mark.requirement("OPR-018")
@@ -116,38 +116,39 @@ def test_a_resume_names_the_scope_and_the_bead_that_were_carried_over(fresh: Pro
 
 
 @pytest.mark.requirement("OPR-091")
-def test_names_are_registered_listed_and_shown(shop: Project) -> None:
+def test_names_are_registered_listed_and_shown(project: Project) -> None:
     assert (
-        agent(shop, "register", "--name", "coral-finch", "--role", "ui")["agent"] == "coral-finch"
+        agent(project, "register", "--name", "coral-finch", "--role", "ui")["agent"]
+        == "coral-finch"
     )
-    names = {one["agent"] for one in agent(shop, "list")["agents"]}
+    names = {one["agent"] for one in agent(project, "list")["agents"]}
     assert names == {OTTER, CRANE, "coral-finch"}
-    assert agent(shop, "show", "--agent", CRANE)["liveness"] == "active"
-    code, problem, hint = refused(shop, "show", "--agent", "tealcrane")
+    assert agent(project, "show", "--agent", CRANE)["liveness"] == "active"
+    code, problem, hint = refused(project, "show", "--agent", "tealcrane")
     assert (code, problem, hint) == (1, "agent_not_found", "`bb agent list` shows all")
-    assert refused(shop, "register", "--name", OTTER)[:2] == (1, "name_taken")
-    assert refused(shop, "register")[:2] == (2, "usage")
+    assert refused(project, "register", "--name", OTTER)[:2] == (1, "name_taken")
+    assert refused(project, "register")[:2] == (2, "usage")
 
 
 @pytest.mark.requirement("OPR-091")
-def test_scopes_are_reserved_from_the_root_and_released(shop: Project) -> None:
-    below = Project(shop.root / "src", shop.keys, **shop.env)
+def test_scopes_are_reserved_from_the_root_and_released(project: Project) -> None:
+    below = Project(project.root / "src", project.keys, **project.env)
     below.root.mkdir()
     words = ("--agent", OTTER, "--scope", "src/lib/*")
     (lease,) = agent(below, "reserve", *words, "--bead", "bb-1", "--ttl", "30")["reserved"]
     assert lease["expires_at"]
     agent(below, "reserve", *words, "--bead", "bb-1")  # without an end again
-    (held,) = shop.ok("scope", "list")["reservations"]
+    (held,) = project.ok("scope", "list")["reservations"]
     assert (held["scope"], held["owner"], held["work"]) == ("src/lib/*", OTTER, "bb-1")
     taking = ("reserve", "--agent", CRANE, "--scope", "src/lib/a.ts", "--bead", "bb-2")
-    assert refused(shop, *taking)[:2] == (1, "reservation_conflict")
-    assert refused(shop, *taking, "--takeover-stale")[:2] == (1, "reservation_conflict")
-    assert [one["holds"] for one in agent(shop, "status")["agents"] if one["agent"] == OTTER] == [
-        ["src/lib/*"]
-    ]
-    assert agent(shop, "status", "--agent", OTTER)["holds"] == ["src/lib/*"]
+    assert refused(project, *taking)[:2] == (1, "reservation_conflict")
+    assert refused(project, *taking, "--takeover-stale")[:2] == (1, "reservation_conflict")
+    assert [
+        one["holds"] for one in agent(project, "status")["agents"] if one["agent"] == OTTER
+    ] == [["src/lib/*"]]
+    assert agent(project, "status", "--agent", OTTER)["holds"] == ["src/lib/*"]
     assert agent(below, "release", *words)["released"] == ["src/lib/*"]
-    assert refused(shop, "release", *words)[:2] == (1, "reservation_not_found")
+    assert refused(project, "release", *words)[:2] == (1, "reservation_not_found")
 
 
 def send(category: str, subject: str, *more: str) -> tuple[str, ...]:
@@ -156,48 +157,48 @@ def send(category: str, subject: str, *more: str) -> tuple[str, ...]:
 
 
 @pytest.mark.requirement("OPR-103")
-def test_messages_are_sent_read_and_acknowledged(shop: Project) -> None:
-    passed = agent(shop, *send("HANDOFF", "finish it"))["event"]
+def test_messages_are_sent_read_and_acknowledged(project: Project) -> None:
+    passed = agent(project, *send("HANDOFF", "finish it"))["event"]
     assert (passed["event_type"], passed["bead_id"]) == ("HANDOFF", "bb-1")
     assert passed["payload"]["summary"] == "half done"
-    asked = agent(shop, *send("BLOCKED", "say which"))["event"]
+    asked = agent(project, *send("BLOCKED", "say which"))["event"]
     assert asked["payload"]["blocker"] == "half done"
-    assert agent(shop, *send("DECISION", "use A"))["thread"] == "bb-1"
-    assert agent(shop, *send("INFO", "done", "--thread", "COORD-x1"))["thread"] == "COORD-x1"
-    assert refused(shop, *send("NOTE", "x"))[:2] == (2, "usage")
-    subjects = [one["subject"] for one in agent(shop, "inbox", "--agent", CRANE)["messages"]]
+    assert agent(project, *send("DECISION", "use A"))["thread"] == "bb-1"
+    assert agent(project, *send("INFO", "done", "--thread", "COORD-x1"))["thread"] == "COORD-x1"
+    assert refused(project, *send("NOTE", "x"))[:2] == (2, "usage")
+    subjects = [one["subject"] for one in agent(project, "inbox", "--agent", CRANE)["messages"]]
     assert sorted(subjects) == [
         "BLOCKED: say which",
         f"HANDOFF: finish it to {CRANE}",
         "INFO: decision: use A",
         "INFO: done",
     ]
-    shown = agent(shop, "read", "--agent", CRANE, "--message", "bb-1:1")
+    shown = agent(project, "read", "--agent", CRANE, "--message", "bb-1:1")
     assert "half done" in shown["message"]["body"]
-    assert agent(shop, "read", "--agent", CRANE, "--message", asked["id"])["agent"] == CRANE
+    assert agent(project, "read", "--agent", CRANE, "--message", asked["id"])["agent"] == CRANE
     ack = ("ack", "--agent", CRANE, "--message")
-    given = agent(shop, *ack, "bb-1:1")
+    given = agent(project, *ack, "bb-1:1")
     assert (given["agent"], given["subject"]) == (CRANE, f"HANDOFF: finish it to {CRANE}")
-    assert agent(shop, *ack, asked["id"])["agent"] == CRANE
-    rows = shop.ok("event", "list")["events"]
+    assert agent(project, *ack, asked["id"])["agent"] == CRANE
+    rows = project.ok("event", "list")["events"]
     assert [(one["id"], one["label"]) for one in rows if one["kind"] == "RECEIPT"] == [
         (asked["id"], "Seen"),
         (passed["id"], "Accepted"),
         (asked["id"], "Accepted"),
     ]
-    assert refused(shop, *ack, "bb-1:77")[:2] == (1, "message_not_found")
-    assert refused(shop, "ack", "--agent", OTTER, "--message", passed["id"])[0] == 1
+    assert refused(project, *ack, "bb-1:77")[:2] == (1, "message_not_found")
+    assert refused(project, "ack", "--agent", OTTER, "--message", passed["id"])[0] == 1
 
 
-def test_who_acts_is_whom_the_environment_names(shop: Project) -> None:
+def test_who_acts_is_whom_the_environment_names(project: Project) -> None:
     words = ("reserve", "--scope", "src", "--bead", "bb-1")
-    assert agent(shop, *words, MOOT_AGENT=OTTER)["agent"] == OTTER
-    other = refused(shop, *words, "--agent", CRANE, MOOT_AGENT=OTTER)
+    assert agent(project, *words, MOOT_AGENT=OTTER)["agent"] == OTTER
+    other = refused(project, *words, "--agent", CRANE, MOOT_AGENT=OTTER)
     assert other == (1, "not_you", "leave --agent or --from away: MOOT_AGENT says who acts here")
-    assert refused(shop, *words)[1] == "actor_required"
+    assert refused(project, *words)[1] == "actor_required"
 
 
-def test_the_envelope_has_four_keys(shop: Project) -> None:
+def test_the_envelope_has_four_keys(project: Project) -> None:
     for words in (("list",), ("show", "--agent", "nobody-here"), ("nothing",)):
-        done = bb(shop, "agent", *words, "--json")
+        done = bb(project, "agent", *words, "--json")
         assert list(json.loads(done.out)) == ["ok", "command", "data", "error"]

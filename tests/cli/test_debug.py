@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from moot.system.debug import DebugLines
-from tests.cli.project import MOOT, Project
+from tests.project import MOOT, Project
 
 SECRET = "a sentence that only its reader may see"
 LINE = re.compile(r"moot\[\d+\] +\d+\.\d ms +\+\d+\.\d  (?P<verb>[a-z]+) +(?P<detail>\S.*)\n?")

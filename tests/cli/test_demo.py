@@ -21,11 +21,11 @@ from tools.make_demo_picture import played as report_in
 
 from moot.surfaces.cli.demo import select
 from moot.surfaces.demo.stage import Line
-from moot.surfaces.terminal.status_line import StatusLine
+from moot.surfaces.terminal.progress import StatusLine
 from moot.verify import standalone
 from tests.cli import damage
-from tests.cli.project import Project
 from tests.cli.terminal import on_a_terminal
+from tests.project import Project
 
 pytestmark = pytest.mark.requirement("DEC-026")
 
@@ -163,6 +163,7 @@ def commands(text: str) -> list[tuple[str, str]]:
     return found
 
 
+@pytest.mark.thorough
 def test_the_last_act_can_be_typed_as_it_is_shown(told: str) -> None:
     first, third, end = (told.index(f"── {name}") for name in ("Act 1", "Act 3", "What is left"))
     begin, act = commands(told[:first]), commands(told[third:end])
@@ -171,6 +172,7 @@ def test_the_last_act_can_be_typed_as_it_is_shown(told: str) -> None:
     assert [*zip([line for line, _ in act], printed[len(begin) :], strict=True)] == act
 
 
+@pytest.mark.thorough
 def test_what_it_leaves_to_look_at_is_there_and_the_last_commands_run(told: str) -> None:
     left = dict(re.findall(r"(?m)^(the \w+|who changed) +(.*)$", told[told.index("── What") :]))
     workspace = left.pop("the workspace")
@@ -191,7 +193,7 @@ def test_where_there_is_no_program_called_moot_the_python_that_has_it_is_named(
     python = tmp_path / "python-of-mine"
     python.symlink_to(Path(sys.executable).resolve())
     libraries = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    ask = "from moot.surfaces.demo import programs as p; print(p.moot(), *p.by_name(), sep='\\n')"
+    ask = "from moot.surfaces.demo import stage as p; print(p.moot(), *p.by_name(), sep='\\n')"
     told = subprocess.run(
         [python, "-P", "-c", ask],
         env={**BARE, **libraries},
@@ -318,6 +320,7 @@ def test_a_changed_stored_file_is_named(copy: Path) -> None:
 # How it is played --------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_at_a_terminal_the_person_is_asked_and_nothing_else_is_needed(bare: Project) -> None:
     """Without git, without a home; above the stage nothing is touched."""
     (bare.root / ".git").mkdir()
@@ -341,6 +344,7 @@ def test_at_a_terminal_the_person_is_asked_and_nothing_else_is_needed(bare: Proj
     assert not bare.keys.exists()
 
 
+@pytest.mark.thorough
 def test_at_a_terminal_it_says_what_it_does_and_offers_the_page(bare: Project) -> None:
     """A browser that can be started is started, once, with the page that was written."""
     browser = bare.root / "browser"

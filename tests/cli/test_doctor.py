@@ -13,14 +13,14 @@ from types import SimpleNamespace
 
 import pytest
 
+from moot.api.bridges import steps, to_debate, to_parliament
+from moot.api.decisions import debate_rounds as decisions
+from moot.api.parliaments import session_files
 from moot.core.clock import HOUR, system_clock
-from moot.flows.bridges import steps, to_debate, to_parliament
-from moot.flows.decisions import session_context as decisions
-from moot.flows.parliament import parliament_files
-from moot.protocols.example.commands import Ask
-from moot.workspace.doctor import RULES
+from moot.protocols.example.model import Ask
+from moot.workspace.health_checks import RULES
 from tests.cli.damage import edit, of
-from tests.cli.project import LIST, Project
+from tests.project import LIST, Project
 
 
 @pytest.fixture
@@ -133,7 +133,7 @@ def test_what_moot_itself_keeps_there_is_not_strange(busy: Project) -> None:
     asked = ("ask", "Which queue?", "--option", "one", "--option", "two")
     busy.ok(*asked, "--with", "rules:approve,rules:listener")
     assert (busy.root / ".moot" / decisions.FOLDER).is_dir()
-    for folder in (to_debate.FOLDER, to_parliament.FOLDER, steps.LOCKS, parliament_files.NOTES):
+    for folder in (to_debate.FOLDER, to_parliament.FOLDER, steps.LOCKS, session_files.NOTES):
         (busy.root / ".moot" / folder).mkdir(exist_ok=True)
     assert "unknown_file" not in complaints(busy)
 

@@ -6,12 +6,11 @@ from typing import Any
 
 import pytest
 
-from moot.flows.parliament.parliament_session import ParliamentSession
+from moot.api.parliaments.session import ParliamentSession
 from moot.protocols.decision import stream_of
 from moot.protocols.decision.machine import MACHINE as DECISION
 from moot.protocols.decision.model import State
-from tests.cli.founding import found
-from tests.cli.project import Project
+from tests.project import Project
 
 VOICES = "rules:approve,rules:approve,rules:reject"
 FOLDER = ".moot/decisions/q-1"
@@ -21,7 +20,7 @@ VETO = ("decide", "q-1", "veto", "--reason")
 
 @pytest.fixture
 def ready(bare: Project, people: dict[str, str]) -> Project:
-    found(bare, **people)
+    bare.init(**people)
     return bare
 
 

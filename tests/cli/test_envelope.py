@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 import pytest
 
-from moot.protocols.example.commands import Ask
+from moot.protocols.example.model import Ask
 from tests.cli.command_tree import Words, commands_with_envelopes
-from tests.cli.project import LIST, Project, Result
+from tests.project import LIST, Project, Result
 
 ALL = commands_with_envelopes()
 # What succeeds in a workspace with two agents and one errand. The others need more and succeed in
@@ -413,7 +413,7 @@ def test_a_bug_is_one_line_and_ends_with_4(
     def broken(*_: object) -> None:
         raise ZeroDivisionError("oops")
 
-    monkeypatch.setattr("moot.api.status._summarize_record", broken)
+    monkeypatch.setattr("moot.api.presence.status._summarize_record", broken)
     done = project.json("status")
     assert (done.error["code"], done.code) == ("internal_error", 4)
     assert "Traceback" not in done.err

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from moot.core.clock import MINUTE, parse_time
-from moot.protocols.example.commands import Ask
+from moot.protocols.example.model import Ask
 from moot.testing import FakeClock
-from tests.cli.project import LIST, Project
+from tests.project import LIST, Project
 
 NOON = "2026-02-18T12:00:00Z"
 LATER = "2026-02-18T13:00:00Z"

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from tests.cli.project import Project
-from tests.cli.sitting import FOLDER, Sitting
+from tests.cli.parliament_session import FOLDER, ParliamentSession
+from tests.project import Project
 
 Files = dict[str, Any]
 
@@ -79,11 +79,11 @@ def claim_to_be_complete(files: Files) -> None:
     ],
 )
 def test_a_forged_session_is_refused_and_leaves_nothing(
-    sitting: Sitting, tmp_path: Path, forge: Callable[[Files], None]
+    parliament: ParliamentSession, tmp_path: Path, forge: Callable[[Files], None]
 ) -> None:
-    sitting.to_debate()
+    parliament.to_debate()
     there = Project(tmp_path / "elsewhere", tmp_path / "other-keys")
-    shutil.copytree(sitting.project.root / FOLDER, there.root / FOLDER)
+    shutil.copytree(parliament.project.root / FOLDER, there.root / FOLDER)
     there.ok("init")
     files = {
         file.name: json.loads(file.read_text("utf-8"))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.project import MOOT, Project, Result
+from tests.project import MOOT, Project, Result
 
 # A small disk of our own, which takes the project along and is then filled to the last byte.
 ROOM = (

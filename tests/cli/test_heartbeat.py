@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from moot.core.clock import parse_time
-from tests.cli.project import Project, Result
+from tests.project import Project, Result
 
 NOON = "2026-02-18T12:{}:00.000Z"
 

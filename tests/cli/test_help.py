@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Iterator
 
 import click
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from moot.surfaces.cli.bb import bb
 from moot.surfaces.cli.bb_commands import bb_init
 from moot.surfaces.cli.main import cli
 from moot.surfaces.terminal.lazy import SHOW_ALL
-from tests.cli.project import Project
+from moot.surfaces.terminal.shell import clean_docstring
+from tests.project import Project
 
 COLUMNS = 80
 
@@ -132,3 +136,13 @@ def test_help_explains_any_command_by_its_words(bare: Project) -> None:
     done = bare.json("help", "trace", "nosuch")
     assert (done.error["code"], done.code) == ("usage", 2)
     assert done.error["hint"] == "`moot trace --help` shows how"
+
+
+# Help texts are cleaned as Python's own library does it.
+
+LINES = st.text(" ab\t", max_size=8)
+
+
+@given(st.lists(LINES, max_size=6).map("\n".join))
+def test_a_docstring_is_cleaned_as_the_library_does(text: str) -> None:
+    assert clean_docstring(text) == inspect.cleandoc(text)

@@ -7,11 +7,10 @@ import shlex
 
 import pytest
 
-from tests.cli.founding import found
-from tests.cli.project import Project
 from tests.cli.terminal import on_a_terminal
 from tests.cli.test_presence import as_
 from tests.cli.test_trace import CLAIM, CRITIC, EXECUTOR, INTEND, MARK, NEW, PLANNER, PROPOSE
+from tests.project import Project
 
 BLOCKED = ("--work", "w-1", "--subject", "s", "--blocker", "b", "--requested-action", "a")
 
@@ -22,9 +21,9 @@ def hint(project: Project, *words: str, **settings: str) -> str:
 
 
 @pytest.fixture
-def shop(bare: Project) -> Project:
+def joined(bare: Project) -> Project:
     bare.env["MOOT_CLOCK"] = "2026-02-18T12:00:00.000Z"
-    found(bare)
+    bare.init()
     for name in ("amber-otter", "teal-crane", "coral-finch"):
         bare.ok("join", "--register", name)
     bare.ok(*as_("amber-otter", "reserve", "src/the auth"))
@@ -32,60 +31,60 @@ def shop(bare: Project) -> Project:
 
 
 @pytest.fixture
-def desk(project: Project) -> Project:
+def traced(project: Project) -> Project:
     for name in (CRITIC, "slate-heron"):
         project.ok("agent", "register", name)
     project.ok(*NEW)
     return project
 
 
-def test_the_holder_of_a_scope_is_named(shop: Project) -> None:
-    said = hint(shop, *as_("teal-crane", "reserve", "src/the auth/x.py", "--work", "w-1"))
+def test_the_holder_of_a_scope_is_named(joined: Project) -> None:
+    said = hint(joined, *as_("teal-crane", "reserve", "src/the auth/x.py", "--work", "w-1"))
     assert "ask the holder: `moot --as teal-crane blocked amber-otter --work w-1 " in said
 
 
 @pytest.mark.parametrize("work", [("--work", "w-1"), ()])
 def test_the_holder_can_be_asked_with_the_very_words_of_the_hint(
-    shop: Project, work: tuple[str, ...]
+    joined: Project, work: tuple[str, ...]
 ) -> None:
-    said = hint(shop, *as_("teal-crane", "reserve", "src/the auth/x.py", *work))
+    said = hint(joined, *as_("teal-crane", "reserve", "src/the auth/x.py", *work))
     (line,) = re.findall(r"`moot (.* blocked .*)`", said)
-    event = shop.ok(*shlex.split(line))["event"]
+    event = joined.ok(*shlex.split(line))["event"]
     assert (event["to_agent"], event["payload"]["subject"]) == ("amber-otter", "src/the auth/x.py")
 
 
-def test_the_scope_that_may_be_taken_over_is_named(shop: Project) -> None:
+def test_the_scope_that_may_be_taken_over_is_named(joined: Project) -> None:
     later = {"MOOT_CLOCK": "2026-02-18T12:20:00.000Z"}
-    said = hint(shop, *as_("teal-crane", "reserve", "src/the auth"), **later)
+    said = hint(joined, *as_("teal-crane", "reserve", "src/the auth"), **later)
     takeover = "reserve ':/src/the auth' --takeover-stale` takes it over"
     assert said == f"`moot --as teal-crane {takeover}"
     agent = {"MOOT_AGENT": "teal-crane"}
-    assert hint(shop, "reserve", "src/the auth", **later, **agent) == f"`moot {takeover}"
+    assert hint(joined, "reserve", "src/the auth", **later, **agent) == f"`moot {takeover}"
 
 
-def test_all_that_are_in_the_way_are_named(shop: Project) -> None:
-    shop.ok(*as_("coral-finch", "reserve", "src/db"))
-    seen = on_a_terminal(shop, *as_("teal-crane", "reserve", "src"))
+def test_all_that_are_in_the_way_are_named(joined: Project) -> None:
+    joined.ok(*as_("coral-finch", "reserve", "src/db"))
+    seen = on_a_terminal(joined, *as_("teal-crane", "reserve", "src"))
     each = "moot agent retire coral-finch && moot agent retire amber-otter"
     assert f"if their programs are dead, `{each}` frees it" in seen
 
 
-def test_a_handoff_names_what_could_move(shop: Project) -> None:
+def test_a_handoff_names_what_could_move(joined: Project) -> None:
     words = ("handoff", "teal-crane", "--work", "w-1", "--subject", "s", "--summary", "t")
-    said = shop.ok(*as_("amber-otter", *words, "--next-action", "a"))["findings"]
+    said = joined.ok(*as_("amber-otter", *words, "--next-action", "a"))["findings"]
     assert "--scope ':/src/the auth' moves what you hold there" in [one["hint"] for one in said]
 
 
-def test_a_trace_and_what_is_in_it_are_named(desk: Project) -> None:
-    said = hint(desk, *as_(CRITIC, "trace", "propose", "t1", *PROPOSE))
+def test_a_trace_and_what_is_in_it_are_named(traced: Project) -> None:
+    said = hint(traced, *as_(CRITIC, "trace", "propose", "t1", *PROPOSE))
     assert said == f"`moot trace status t1` shows who plays which part; let {PLANNER} do it"
     assert (
-        hint(desk, *CLAIM, "--evidence", "ab" * 32) == "`moot trace status t1` shows what is next"
+        hint(traced, *CLAIM, "--evidence", "ab" * 32) == "`moot trace status t1` shows what is next"
     )
-    desk.ok("trace", "propose", "t1", *PROPOSE)
+    traced.ok("trace", "propose", "t1", *PROPOSE)
     judge = ("trace", "review", "t1", "p1", "--rationale", "so", "--verdict")
-    desk.ok(*judge, "blocked")
-    assert "`moot trace propose t1 --supersedes p1 ...`" in hint(desk, *judge, "approved")
+    traced.ok(*judge, "blocked")
+    assert "`moot trace propose t1 --supersedes p1 ...`" in hint(traced, *judge, "approved")
 
 
 @pytest.mark.requirement("TRC-062")
@@ -93,50 +92,50 @@ def test_a_trace_and_what_is_in_it_are_named(desk: Project) -> None:
     "words", [NEW, ("trace", "abort", "t1", "--reason", "enough")], ids=["new", "abort"]
 )
 def test_what_no_part_may_do_names_neither_a_trace_nor_an_agent(
-    desk: Project, words: tuple[str, ...]
+    traced: Project, words: tuple[str, ...]
 ) -> None:
-    said = hint(desk, *as_(PLANNER, *words))
+    said = hint(traced, *as_(PLANNER, *words))
     assert (
         said == "leave --as away, so that the workspace does it, or let a registered person do it"
     )
-    assert [one["trace"] for one in desk.ok("trace", "list")["traces"]] == ["t1"]
-    desk.ok(*words)
+    assert [one["trace"] for one in traced.ok("trace", "list")["traces"]] == ["t1"]
+    traced.ok(*words)
 
 
-def test_an_intent_is_named(desk: Project) -> None:
-    desk.ok("trace", "propose", "t1", *PROPOSE)
-    desk.ok("trace", "review", "t1", "p1", "--rationale", "so", "--verdict", "approved")
-    desk.ok(*INTEND, "--writes", "out.txt", *MARK)
+def test_an_intent_is_named(traced: Project) -> None:
+    traced.ok("trace", "propose", "t1", *PROPOSE)
+    traced.ok("trace", "review", "t1", "p1", "--rationale", "so", "--verdict", "approved")
+    traced.ok(*INTEND, "--writes", "out.txt", *MARK)
     run = ("trace", "exec", "t1", "i1")
     judge = ("trace", "review-intent", "t1", "i1", "--rationale", "so", "--verdict")
     wanted = "`moot trace review-intent t1 i1 --verdict approved --rationale T`"
-    assert hint(desk, *run) == wanted
-    desk.ok(*judge, "blocked")
+    assert hint(traced, *run) == wanted
+    traced.ok(*judge, "blocked")
     revise = "`moot trace intend t1 p1 --supersedes i1 ...`"
-    assert revise in hint(desk, *run)
-    assert revise in hint(desk, *judge, "approved")
-    said = desk.run("trace", "status", "t1").out
+    assert revise in hint(traced, *run)
+    assert revise in hint(traced, *judge, "approved")
+    said = traced.run("trace", "status", "t1").out
     assert "(moot trace intend t1 p1 --supersedes i1 ...)" in said
 
 
-def test_what_must_be_reserved_is_named(desk: Project) -> None:
-    (desk.root / "policy.json").write_text('{"require_reservation": true}')
-    desk.ok(*NEW, "--policy", "policy.json")
-    desk.ok("trace", "propose", "t2", *PROPOSE)
-    desk.ok("trace", "review", "t2", "p1", "--rationale", "so", "--verdict", "approved")
-    desk.ok(*INTEND[:2], "t2", *INTEND[3:], "--writes", "out", *MARK)
-    desk.ok("trace", "review-intent", "t2", "i1", "--rationale", "so", "--verdict", "approved")
-    said = hint(desk, "trace", "exec", "t2", "i1")
+def test_what_must_be_reserved_is_named(traced: Project) -> None:
+    (traced.root / "policy.json").write_text('{"require_reservation": true}')
+    traced.ok(*NEW, "--policy", "policy.json")
+    traced.ok("trace", "propose", "t2", *PROPOSE)
+    traced.ok("trace", "review", "t2", "p1", "--rationale", "so", "--verdict", "approved")
+    traced.ok(*INTEND[:2], "t2", *INTEND[3:], "--writes", "out", *MARK)
+    traced.ok("trace", "review-intent", "t2", "i1", "--rationale", "so", "--verdict", "approved")
+    said = hint(traced, "trace", "exec", "t2", "i1")
     assert said == f"let {EXECUTOR} reserve it: `moot reserve :/out`, then run it again"
 
 
-def test_a_message_and_its_thread_are_named(shop: Project) -> None:
-    sent = shop.ok(*as_("amber-otter", "blocked", "teal-crane", *BLOCKED))["message"]
+def test_a_message_and_its_thread_are_named(joined: Project) -> None:
+    sent = joined.ok(*as_("amber-otter", "blocked", "teal-crane", *BLOCKED))["message"]
     ack = ("mail", "ack", sent, "--status", "Received")
-    assert f"`moot mail show {sent}` names them" in hint(shop, *as_("amber-otter", *ack))
+    assert f"`moot mail show {sent}` names them" in hint(joined, *as_("amber-otter", *ack))
     thread = sent.partition(":")[0]
-    assert f"`moot mail thread {thread}` a whole thread" in hint(shop, *as_("coral-finch", *ack))
-    long = hint(shop, *as_("teal-crane", *ack, "--notes", "x" * 10_000))
+    assert f"`moot mail thread {thread}` a whole thread" in hint(joined, *as_("coral-finch", *ack))
+    long = hint(joined, *as_("teal-crane", *ack, "--notes", "x" * 10_000))
     assert f"`moot --as teal-crane send amber-otter 'INFO: ...' FILE --re {sent}`" in long
 
 
@@ -167,11 +166,11 @@ def test_a_key_file_that_others_may_read_is_named(project: Project) -> None:
     assert hints[str(project.keys)] == f"`chmod 700 {project.keys}`"
 
 
-def test_the_one_proposal_there_is_is_named(desk: Project) -> None:
+def test_the_one_proposal_there_is_is_named(traced: Project) -> None:
     for _ in range(2):
-        desk.ok("trace", "propose", "t1", *PROPOSE)
-    desk.ok("trace", "review", "t1", "p2", "--rationale", "so", "--verdict", "approved")
-    (due,) = [one for one in desk.ok("agenda")["due"] if "run" in one["what"]]
+        traced.ok("trace", "propose", "t1", *PROPOSE)
+    traced.ok("trace", "review", "t1", "p2", "--rationale", "so", "--verdict", "approved")
+    (due,) = [one for one in traced.ok("agenda")["due"] if "run" in one["what"]]
     assert due["hint"].startswith("moot trace intend t1 p2 --tool N ")
 
 

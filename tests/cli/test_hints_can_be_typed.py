@@ -18,9 +18,9 @@ from pathlib import Path
 import pytest
 
 import moot
-from tests.cli.project import Project
-from tests.cli.test_duties_end import BLOCKED, CRANE, HANDOFF, OTTER, as_, ask_question
+from tests.cli.test_lapsed_duties import BLOCKED, CRANE, HANDOFF, OTTER, as_, ask_question
 from tests.cli.typeable import FILLED, commands_in, find_untypeable
+from tests.project import Project
 
 SOURCE = Path(moot.__file__).parent
 

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from moot.api import ledger
 from moot.api.session import Session
-from moot.core.note import read_note
+from moot.api.workspace import ledger
+from moot.core.checkpoint_note import read_note
 from moot.keys.folder import KeyFolder
-from moot.protocols.example.commands import Ask, Finish
+from moot.protocols.example.model import Ask, Finish
 from moot.store.sqlite import SqliteStore
 from tests.cli.damage import edit, of
-from tests.cli.project import LIST, Project
+from tests.project import LIST, Project
 
 
 @pytest.fixture

@@ -14,8 +14,7 @@ from moot.api.mail.texts import template
 from moot.api.session import Session
 from moot.core.errors import Conflict, MootError
 from moot.keys.folder import KeyFolder
-from tests.cli.founding import found
-from tests.cli.project import MOOT, Project
+from tests.project import MOOT, Project
 
 NOON = "2026-02-18T12:00:00Z"
 KICKOFF = """# Slow logins
@@ -61,7 +60,7 @@ def later(minutes: int) -> str:
 def mail(bare: Project) -> Project:
     """A workspace under the test clock, with three agents."""
     bare.env["MOOT_CLOCK"] = NOON
-    found(bare, "amber-otter", "teal-crane", "coral-finch")
+    bare.init("amber-otter", "teal-crane", "coral-finch")
     return bare
 
 
@@ -312,7 +311,7 @@ def test_a_word_deep_in_a_long_text_is_found(
     for absent in (("fillers",), ("hypothal",), ("hypothalamus", "nowhere"), ("--", "-")):
         assert mail.ok("mail", "search", *absent)["messages"] == []
     assert mail.ok("ledger", "rebuild")["findings"] == []
-    monkeypatch.setattr("moot.flows.mail.message_search.BUDGET", 1_000)
+    monkeypatch.setattr("moot.api.mail.reading.BUDGET", 1_000)
     assert mail.ok("mail", "search", "hypothalamus") == {"messages": [], "unread": 1}
     assert "1 long texts were not looked through" in mail.run("mail", "search", "end").out
 
@@ -410,9 +409,9 @@ def test_readers_who_take_in_the_same_at_once_take_it_in_once(project: Project) 
 
 
 def test_who_is_not_proved_is_told_wherever_a_name_stands(project: Project) -> None:
-    from moot.api.guard.waiting import take_new_mail
-    from moot.core.quoted import OwnText
-    from moot.surfaces.hooks.waiting import mail_part
+    from moot.api.guard.notices import take_new_mail
+    from moot.core.text import OwnText
+    from moot.surfaces.hooks.briefing import mail_part
 
     said = OUTSIDE % ("'root: obey'", "INFO: x", "# Information\n")
     file = write(project, "in.md", said.replace("ack_required: true\n", ""))
@@ -658,7 +657,7 @@ def test_if_the_message_cannot_be_sent_there_is_no_event(
 
 
 def test_the_same_key_makes_one_notice(mail: Project) -> None:
-    from moot.flows.mail import notices
+    from moot.api.mail import notices
     from moot.protocols.presence.commands import SendBlocked
 
     said = {"subject": "s", "blocker": "b", "requested_action": "r", "work": "T-7"}
@@ -722,9 +721,9 @@ def test_a_waiting_agenda_is_woken_by_mail(project: Project) -> None:
 
 
 def test_a_hook_tells_of_new_mail_once(project: Project) -> None:
-    from moot.api.guard.waiting import take_new_mail
-    from moot.core.quoted import OwnText, quote
-    from moot.surfaces.hooks.waiting import mail_part
+    from moot.api.guard.notices import take_new_mail
+    from moot.core.text import OwnText, quote
+    from moot.surfaces.hooks.briefing import mail_part
 
     project.ok(*otter("send", "teal-crane", 'INFO: "done" 雪'))
     project.ok(*otter("send", "teal-crane", "INFO: again"))

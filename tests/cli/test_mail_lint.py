@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from moot.protocols.mail.types import TYPES, MessageType
-from tests.cli.project import MOOT, Project
 from tests.mail.bodies import body_of, subject_of
 from tests.mail.scene import handoff
+from tests.project import MOOT, Project
 
 
 def write(bare: Project, body: str | bytes, name: str = "m.md") -> Path:

@@ -9,35 +9,35 @@ from typing import Any
 
 import pytest
 
-from tests.cli.project import Project
-from tests.cli.sitting import (
+from tests.cli.parliament_session import (
     FOLDER,
-    Sitting,
+    ParliamentSession,
     check_sound,
     files_of,
     position,
 )
 from tests.parliament.scripted_files import announce_next_round, script_files
+from tests.project import Project
 
 requirement = pytest.mark.requirement
 
 
 @requirement("PAR-085")
 def test_a_session_goes_on_elsewhere_from_its_files(
-    sitting: Sitting, people: dict[str, str], tmp_path: Path
+    parliament: ParliamentSession, people: dict[str, str], tmp_path: Path
 ) -> None:
-    sitting.to_debate()
-    sitting.start()
-    sitting.amend("rep_3", "amend-001", "Every part carries its digest.")
-    sitting.exchange("rep_3", "rep_1", 4, amendment_position=position("amend-001", "endorse"))
-    sitting.moot("incorporate", "amend-001")
-    sitting.rule("order", "quiet", "rep_3")
-    open_question = sitting.ask("rep_1", "rep_2")
+    parliament.to_debate()
+    parliament.start()
+    parliament.amend("rep_3", "amend-001", "Every part carries its digest.")
+    parliament.exchange("rep_3", "rep_1", 4, amendment_position=position("amend-001", "endorse"))
+    parliament.moot("incorporate", "amend-001")
+    parliament.rule("order", "quiet", "rep_3")
+    open_question = parliament.ask("rep_1", "rep_2")
     there = Project(tmp_path / "elsewhere", tmp_path / "other-keys")
-    shutil.copytree(sitting.project.root / FOLDER, there.root / FOLDER)
+    shutil.copytree(parliament.project.root / FOLDER, there.root / FOLDER)
     there.ok("init", **people)
     there.ok("agent", "register", "amber-otter")
-    other = Sitting(there)
+    other = ParliamentSession(there)
     before = files_of(other)
     said = other.moot("import", "--bind", "rep_2=amber-otter")
     assert (said["put_aside"], said["seats"]["rep_2"]) == ([], "amber-otter")
@@ -51,10 +51,10 @@ def test_a_session_goes_on_elsewhere_from_its_files(
 
 
 @requirement("PAR-085")
-def test_files_whose_id_is_taken_are_imported_under_another(sitting: Sitting) -> None:
-    sitting.to_debate()
-    project = sitting.project
-    name = sitting.document("session.json")["parliament_id"]
+def test_files_whose_id_is_taken_are_imported_under_another(parliament: ParliamentSession) -> None:
+    parliament.to_debate()
+    project = parliament.project
+    name = parliament.document("session.json")["parliament_id"]
     shutil.copytree(project.root / FOLDER, project.root / "copy")
     taken = project.json("parliament", "import", "copy").error
     assert (taken["code"], "--id parl-" in taken["hint"]) == ("already_convened", True)
@@ -67,14 +67,14 @@ def test_files_whose_id_is_taken_are_imported_under_another(sitting: Sitting) ->
     assert project.ok("parliament", "check", "copy")["valid"]
     other = json.loads((project.root / "copy" / "ledger.json").read_text("utf-8"))
     assert other["parliament_id"] == "parl-20260101-001"
-    assert other["messages"] == sitting.document("ledger.json")["messages"]
-    sitting.start()  # the first one goes on as before
-    check_sound(sitting)
+    assert other["messages"] == parliament.document("ledger.json")["messages"]
+    parliament.start()  # the first one goes on as before
+    check_sound(parliament)
 
 
-def test_no_agent_makes_files_the_clerks_word(sitting: Sitting) -> None:
-    sitting.to_debate()
-    project = sitting.project
+def test_no_agent_makes_files_the_clerks_word(parliament: ParliamentSession) -> None:
+    parliament.to_debate()
+    project = parliament.project
     project.ok("agent", "register", "amber-otter")
     shutil.copytree(project.root / FOLDER, project.root / "copy")
     words = ("parliament", "import", "copy", "--id", "parl-20260101-001")
@@ -84,22 +84,22 @@ def test_no_agent_makes_files_the_clerks_word(sitting: Sitting) -> None:
 
 @requirement("PAR-085")
 def test_a_finished_session_can_be_imported_too(
-    sitting: Sitting, people: dict[str, str], tmp_path: Path
+    parliament: ParliamentSession, people: dict[str, str], tmp_path: Path
 ) -> None:
-    sitting.to_debate()
-    sitting.start()
+    parliament.to_debate()
+    parliament.start()
     for to, sender in (("rep_1", "rep_2"), ("rep_2", "rep_3"), ("rep_3", "rep_1")):
-        sitting.exchange(sender, to)
-    sitting.call_vote()
-    sitting.votes("YES", "YES", "NO")
-    text = sitting.file({"sections": {"solution": "Send parts. Keep them for a week."}})
+        parliament.exchange(sender, to)
+    parliament.call_vote()
+    parliament.votes("YES", "YES", "NO")
+    text = parliament.file({"sections": {"solution": "Send parts. Keep them for a week."}})
     words = ("amend_and_approve", "--reason", "Keep them.", "--text", text)
-    sitting.moot("decide", *words, **people)
-    sitting.moot("final")
+    parliament.moot("decide", *words, **people)
+    parliament.moot("final")
     there = Project(tmp_path / "elsewhere", tmp_path / "other-keys")
-    shutil.copytree(sitting.project.root / FOLDER, there.root / FOLDER)
+    shutil.copytree(parliament.project.root / FOLDER, there.root / FOLDER)
     there.ok("init")
-    other = Sitting(there)
+    other = ParliamentSession(there)
     before = files_of(other)
     assert other.moot("import")["outcome"] == "approved_with_amendments"
     assert files_of(other) == before
@@ -115,16 +115,16 @@ def test_a_finished_session_can_be_imported_too(
 
 
 def test_files_in_another_form_are_put_aside_when_imported(
-    sitting: Sitting, tmp_path: Path
+    parliament: ParliamentSession, tmp_path: Path
 ) -> None:
-    sitting.to_debate()
+    parliament.to_debate()
     there = Project(tmp_path / "elsewhere", tmp_path / "other-keys")
-    shutil.copytree(sitting.project.root / FOLDER, there.root / FOLDER)
+    shutil.copytree(parliament.project.root / FOLDER, there.root / FOLDER)
     there.ok("init")
     ledger = there.root / FOLDER / "ledger.json"
     ledger.write_text(json.dumps(json.loads(ledger.read_text()), indent=4))
     assert there.ok("parliament", "import", FOLDER)["put_aside"] == ["ledger.json.changed-1"]
-    assert ledger.read_bytes() == files_of(sitting)["ledger.json"]
+    assert ledger.read_bytes() == files_of(parliament)["ledger.json"]
 
 
 @pytest.mark.parametrize(
@@ -138,11 +138,11 @@ def test_files_in_another_form_are_put_aside_when_imported(
     ],
 )
 def test_files_that_their_messages_do_not_explain_are_not_imported(
-    sitting: Sitting, tmp_path: Path, key: str, value: Any, code: str
+    parliament: ParliamentSession, tmp_path: Path, key: str, value: Any, code: str
 ) -> None:
-    sitting.to_debate()
+    parliament.to_debate()
     there = Project(tmp_path / "elsewhere", tmp_path / "other-keys")
-    shutil.copytree(sitting.project.root / FOLDER, there.root / FOLDER)
+    shutil.copytree(parliament.project.root / FOLDER, there.root / FOLDER)
     there.ok("init")
     file = there.root / FOLDER / "session.json"
     file.write_text(json.dumps({**json.loads(file.read_text()), key: value}))
@@ -153,20 +153,20 @@ def test_files_that_their_messages_do_not_explain_are_not_imported(
     assert list((tmp_path / "other-keys").rglob("*rep-*")) == []  # no key was left either
 
 
-def take_scripted_files(sitting: Sitting, folder: Path) -> Sitting:
+def take_scripted_files(parliament: ParliamentSession, folder: Path) -> ParliamentSession:
     """A project elsewhere that has the session's files only, as a script would write them."""
     there = Project(folder / "elsewhere", folder / "other-keys")
     (there.root / FOLDER).mkdir(parents=True)
     there.ok("init")
-    for name, data in script_files(files_of(sitting)).items():
+    for name, data in script_files(files_of(parliament)).items():
         (there.root / FOLDER / name).write_bytes(data)
-    return Sitting(there)
+    return ParliamentSession(there)
 
 
 def test_a_scripts_files_are_imported_before_there_is_a_bill(
-    sitting: Sitting, tmp_path: Path
+    parliament: ParliamentSession, tmp_path: Path
 ) -> None:
-    other = take_scripted_files(sitting, tmp_path)
+    other = take_scripted_files(parliament, tmp_path)
     assert not (other.project.root / FOLDER / "round-summaries.json").exists()
     assert other.moot("check")["valid"]
     assert other.moot("import")["status"] == "opening_statements"
@@ -175,15 +175,15 @@ def test_a_scripts_files_are_imported_before_there_is_a_bill(
 
 @requirement("PAR-085")
 def test_a_scripts_files_are_imported_in_a_middle_round_and_go_on(
-    sitting: Sitting, tmp_path: Path
+    parliament: ParliamentSession, tmp_path: Path
 ) -> None:
-    sitting.to_debate()
+    parliament.to_debate()
     for _ in range(3):
-        sitting.start()
-        sitting.exchange("rep_2", "rep_1")
-        sitting.end()
-    sitting.start()
-    other = take_scripted_files(sitting, tmp_path)
+        parliament.start()
+        parliament.exchange("rep_2", "rep_1")
+        parliament.end()
+    parliament.start()
+    other = take_scripted_files(parliament, tmp_path)
     before = files_of(other)
     assert other.moot("check")["valid"]
     said = other.moot("import")
@@ -199,12 +199,12 @@ def test_a_scripts_files_are_imported_in_a_middle_round_and_go_on(
 
 @requirement("PAR-085")
 def test_a_round_that_a_script_has_only_announced_is_begun(
-    sitting: Sitting, tmp_path: Path
+    parliament: ParliamentSession, tmp_path: Path
 ) -> None:
-    sitting.to_debate()
-    sitting.start()
-    sitting.end()
-    other = take_scripted_files(sitting, tmp_path)
+    parliament.to_debate()
+    parliament.start()
+    parliament.end()
+    other = take_scripted_files(parliament, tmp_path)
     session = other.document("session.json")
     announce_next_round(session)
     (other.project.root / FOLDER / "session.json").write_text(json.dumps(session))
@@ -220,10 +220,10 @@ def test_a_round_that_a_script_has_only_announced_is_begun(
 
 
 def test_what_does_not_follow_from_the_messages_is_said_with_what_does(
-    sitting: Sitting, tmp_path: Path
+    parliament: ParliamentSession, tmp_path: Path
 ) -> None:
-    sitting.to_debate()
-    other = take_scripted_files(sitting, tmp_path)
+    parliament.to_debate()
+    other = take_scripted_files(parliament, tmp_path)
     session = other.document("session.json")
     session["status"] = "voting"
     (other.project.root / FOLDER / "session.json").write_text(json.dumps(session))

@@ -9,35 +9,35 @@ import pytest
 
 from moot.protocols.parliament.short_forms import SHORT_FORMS
 from moot.surfaces.cli.main import cli
-from tests.cli.project import Project
-from tests.cli.sitting import FILES, FOLDER, MOTIVES, Sitting, check_sound
+from tests.cli.parliament_session import FILES, FOLDER, MOTIVES, ParliamentSession, check_sound
+from tests.project import Project
 
 DIRECTION = ("--approach", "Cut. Send. Check.", "--principle", "Small steps.")
 
 
-def said(sitting: Sitting, form: str, *words: str, **settings: str) -> Any:
+def said(parliament: ParliamentSession, form: str, *words: str, **settings: str) -> Any:
     """The first message that a short form brought into the ledger."""
-    return sitting.moot(form, *words, **settings)["messages"][0]
+    return parliament.moot(form, *words, **settings)["messages"][0]
 
 
-def messages(sitting: Sitting) -> list[Any]:
-    found: list[Any] = sitting.document("ledger.json")["messages"]
+def messages(parliament: ParliamentSession) -> list[Any]:
+    found: list[Any] = parliament.document("ledger.json")["messages"]
     return found
 
 
 @pytest.fixture
-def debating(sitting: Sitting) -> Sitting:
+def debating(parliament: ParliamentSession) -> ParliamentSession:
     for seat in MOTIVES:
-        said(sitting, "statement", *DIRECTION, "--from", seat)
-    sitting.moot("drafter", "rep_1")
+        said(parliament, "statement", *DIRECTION, "--from", seat)
+    parliament.moot("drafter", "rep_1")
     bill = ("--title", "Parts", "--problem", "Uploads fail.", "--solution", "Send parts.")
-    said(sitting, "draft", *bill, "--in-scope", "uploads", "--from", "rep_1")
-    said(sitting, "rule", "round_start")
-    return sitting
+    said(parliament, "draft", *bill, "--in-scope", "uploads", "--from", "rep_1")
+    said(parliament, "rule", "round_start")
+    return parliament
 
 
 @pytest.mark.requirement("PAR-001", "PAR-081", "PAR-082")
-def test_every_form_makes_the_message_of_its_type(debating: Sitting) -> None:
+def test_every_form_makes_the_message_of_its_type(debating: ParliamentSession) -> None:
     opening = messages(debating)[0]
     assert opening["content"]["direction"] == {
         "approach": "Cut. Send. Check.",
@@ -149,7 +149,9 @@ BAD: dict[str, tuple[str, tuple[str, ...]]] = {
 
 @pytest.mark.requirement("PAR-084")
 @pytest.mark.parametrize("name", BAD)
-def test_bad_words_are_refused_with_a_hint_and_never_counted(name: str, debating: Sitting) -> None:
+def test_bad_words_are_refused_with_a_hint_and_never_counted(
+    name: str, debating: ParliamentSession
+) -> None:
     code, words = BAD[name]
     said(debating, "ask", "rep_3", "Is it safe?", "--from", "rep_1")
     before = {file: (debating.project.root / FOLDER / file).read_bytes() for file in FILES}
@@ -159,7 +161,9 @@ def test_bad_words_are_refused_with_a_hint_and_never_counted(name: str, debating
     assert not any(seat["expelled"] for seat in debating.moot("status")["seats"])
 
 
-def test_of_several_questions_the_one_that_is_meant_is_answered(debating: Sitting) -> None:
+def test_of_several_questions_the_one_that_is_meant_is_answered(
+    debating: ParliamentSession,
+) -> None:
     said(debating, "amend", "add", "solution", "With digests.", "--from", "rep_3")
     plain = said(debating, "ask", "rep_2", "What does it cost?", "--from", "rep_1")
     about = said(debating, "ask", "rep_2", "What of amend-001?", "--from", "rep_3")
@@ -172,20 +176,20 @@ def test_of_several_questions_the_one_that_is_meant_is_answered(debating: Sittin
     assert answered["in_reply_to"] == plain["id"]
 
 
-def test_a_text_may_come_from_a_file_or_a_pipe(debating: Sitting) -> None:
+def test_a_text_may_come_from_a_file_or_a_pipe(debating: ParliamentSession) -> None:
     (debating.project.root / "why.txt").write_text("What does it cost?\n", encoding="utf-8")
     asked = said(debating, "ask", "rep_2", "@why.txt", "--from", "rep_1")
     assert asked["content"]["question"] == "What does it cost?"
 
 
-def test_nobody_speaks_for_another_seat(debating: Sitting) -> None:
+def test_nobody_speaks_for_another_seat(debating: ParliamentSession) -> None:
     words = ("ask", "rep_2", "Why?", "--from", "rep_3")
     assert debating.refused(*words, MOOT_AGENT="rep_1") == "not_you"
     asked = said(debating, *words[:3], MOOT_AGENT="rep_1")
     assert asked["from"] == "rep_1"
 
 
-def test_a_seat_takes_back_its_amendment_under_its_own_id(debating: Sitting) -> None:
+def test_a_seat_takes_back_its_amendment_under_its_own_id(debating: ParliamentSession) -> None:
     said(debating, "amend", "add", "solution", "More.", "--from", "rep_2")
     assert debating.refused("withdraw", "amend-001", MOOT_AGENT="rep_1") == "not_you"
     withdrawn = debating.project.ok(
@@ -195,7 +199,7 @@ def test_a_seat_takes_back_its_amendment_under_its_own_id(debating: Sitting) -> 
     assert debating.moot("status")["amendments"][0]["status"] == "withdrawn"
 
 
-def test_a_session_is_named_by_its_id_wherever_a_folder_is(debating: Sitting) -> None:
+def test_a_session_is_named_by_its_id_wherever_a_folder_is(debating: ParliamentSession) -> None:
     name = debating.document("session.json")["parliament_id"]
 
     def moot(word: str, *more: str) -> Any:
@@ -223,7 +227,7 @@ def test_a_session_is_named_by_its_id_wherever_a_folder_is(debating: Sitting) ->
     assert debating.project.ok("parliament", "status", "elsewhere")["parliament_id"] == name
 
 
-def test_a_bare_no_is_remarked_and_counts(debating: Sitting) -> None:
+def test_a_bare_no_is_remarked_and_counts(debating: ParliamentSession) -> None:
     for asker, asked in (("rep_1", "rep_2"), ("rep_2", "rep_3"), ("rep_3", "rep_1")):
         said(debating, "ask", asked, "Well?", "--from", asker)
         said(debating, "answer", "Well.", "--score", "4", "--from", asked)

@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 from moot.api.operation import OPERATIONS, all_operations, only_reads
-from moot.protocols.example.commands import Ask
+from moot.protocols.example.model import Ask
 from moot.surfaces.hooks.entry import answer
 from tests.cli.damage import edit, of
-from tests.cli.nobody import each_as_nobody, run_as_nobody
-from tests.cli.project import LIST, Project
-from tests.nobody import (
+from tests.cli.unprivileged_moot import each_as_nobody, run_as_nobody
+from tests.project import LIST, Project
+from tests.unprivileged import (
     contents,
     forbid_writing,
     give_to_nobody,
@@ -319,7 +319,7 @@ def filled(project: Project, out: Path) -> list[list[str]]:
 # They read, and are tried elsewhere: without a workspace, or where it is the very thing checked.
 ELSEWHERE = {"ledger.verify", "verify", "ledger.doctor", "mail.lint", "trace.verify"}
 ELSEWHERE |= {"doctor", "hook.status", "hook.test"}  # of a tool's settings, not of the record
-ELSEWHERE |= {"hook.after_read"}  # a hook's answer, in tests/hooks/test_reading.py
+ELSEWHERE |= {"hook.after_read"}  # a hook's answer, in tests/hooks/test_read_notices.py
 ELSEWHERE |= {"sessions", "conversation", "mail.list", "decision.list", "decision.show", "search"}
 
 

@@ -16,8 +16,7 @@ from moot.core.errors import Refused
 from moot.protocols.decision.commands import MakeReceipt
 from moot.protocols.decision.machine import MACHINE
 from moot.verify import load_trust, standalone, verify_bundle
-from tests.cli.founding import found
-from tests.cli.project import Project
+from tests.project import Project
 
 VOICES = "amber-otter=rules:approve,teal-crane=rules:sceptic,coral-finch=rules:reject"
 QUESTION = ("ask", "Queue: Postgres or Kafka?", "--option", "Postgres", "--option", "Kafka")
@@ -28,7 +27,7 @@ STREAM = "decision/q-1"
 def peopled(bare: Project, passphrase: str) -> Project:
     """A workspace with a person, and a question that was argued: two for, one against."""
     bare.env["MOOT_PASSPHRASE_FILE"] = passphrase
-    found(bare)
+    bare.init()
     bare.ok(*QUESTION, "--with", VOICES, "--context", "We have one server.")
     return bare
 

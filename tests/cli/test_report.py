@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.cli.project import Project
+from tests.project import Project
 
 VOICES = "amber-otter=rules:approve,teal-crane=rules:sceptic"
 

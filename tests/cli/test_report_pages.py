@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from moot.flows.bridges.page_links import page_file_name
-from tests.cli.project import Project
+from moot.api.page.reports import page_file_name
+from tests.project import Project
 
 VOICES = "amber-otter=rules:approve,teal-crane=rules:sceptic,coral-finch=rules:approve"
 LINK = re.compile(r'href="([^"]+)"')

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.founding import found
-from tests.cli.project import Project
+from tests.project import Project
 
 VOICES = "amber-otter=rules:approve,teal-crane=rules:sceptic,coral-finch=rules:reject"
 ASK = ("ask", "Postgres or Kafka?", "--option", "Postgres", "--option", "Kafka", "--with", VOICES)
@@ -16,7 +15,7 @@ ASK = ("ask", "Postgres or Kafka?", "--option", "Postgres", "--option", "Kafka",
 
 @pytest.fixture
 def peopled(bare: Project, passphrase: str) -> Project:
-    found(bare, MOOT_PASSPHRASE_FILE=passphrase)
+    bare.init(MOOT_PASSPHRASE_FILE=passphrase)
     return bare
 
 

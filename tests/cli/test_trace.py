@@ -18,9 +18,9 @@ from pathlib import Path
 import pytest
 
 from tests.cli.damage import edit, of
-from tests.cli.project import MOOT, Project, Result
 from tests.cli.signalling import ON_LINUX, signal_another_thread, signal_process
 from tests.cli.terminal import on_a_terminal
+from tests.project import MOOT, Project, Result
 
 PAUSE = threading.Event()
 PLANNER, EXECUTOR, CRITIC, AUDITOR = "amber-otter", "teal-crane", "coral-finch", "slate-heron"
@@ -35,7 +35,7 @@ PYTHON = sys.executable
 
 
 @pytest.fixture
-def desk(project: Project) -> Project:
+def traced(project: Project) -> Project:
     """Four agents and an open trace."""
     for name in (CRITIC, AUDITOR):
         project.ok("agent", "register", name)
@@ -44,63 +44,63 @@ def desk(project: Project) -> Project:
 
 
 @pytest.fixture
-def approved(desk: Project) -> Project:
+def approved(traced: Project) -> Project:
     """With a proposal that is approved."""
-    desk.ok("trace", "propose", "t1", *PROPOSE)
-    desk.ok("trace", "review", "t1", "p1", "--verdict", "approved", "--rationale", "fine")
-    return desk
+    traced.ok("trace", "propose", "t1", *PROPOSE)
+    traced.ok("trace", "review", "t1", "p1", "--verdict", "approved", "--rationale", "fine")
+    return traced
 
 
-def ran(desk: Project) -> bool:
-    return (desk.root / "ran").exists()
+def ran(traced: Project) -> bool:
+    return (traced.root / "ran").exists()
 
 
 MARK = ("--", PYTHON, "-c", "open('ran', 'w').write('x')")
 
 
-def intended(desk: Project, *words: str) -> str:
+def intended(traced: Project, *words: str) -> str:
     """An intent that may run."""
-    intent: str = desk.ok(*INTEND, *words)["intent"]
+    intent: str = traced.ok(*INTEND, *words)["intent"]
     asked = ("trace", "review-intent", "t1", intent, "--verdict", "approved", "--rationale", "ok")
-    desk.ok(*asked)
+    traced.ok(*asked)
     return intent
 
 
-def events(desk: Project) -> int:
-    found: int = desk.ok("trace", "status", "t1")["events"]
+def events(traced: Project) -> int:
+    found: int = traced.ok("trace", "status", "t1")["events"]
     return found
 
 
-def to_final(desk: Project) -> None:
-    desk.ok("trace", "exec", "t1", intended(desk, "--", PYTHON, "-c", "print('seen')"))
-    desk.ok(*CLAIM, "--evidence", "x1/stdout")
-    desk.ok("trace", "finalize", "t1", "--statement", "It is fine.")
+def to_final(traced: Project) -> None:
+    traced.ok("trace", "exec", "t1", intended(traced, "--", PYTHON, "-c", "print('seen')"))
+    traced.ok(*CLAIM, "--evidence", "x1/stdout")
+    traced.ok("trace", "finalize", "t1", "--statement", "It is fine.")
 
 
 @pytest.mark.requirement("TRC-014", "TRC-018", "TRC-044", "TRC-047", "TRC-068")
 def test_one_task_from_proposal_to_verified_report(approved: Project) -> None:
-    desk = approved
-    made = desk.ok(*INTEND, "--writes", "out.txt", *MARK)
+    traced = approved
+    made = traced.ok(*INTEND, "--writes", "out.txt", *MARK)
     assert made["needs_approval"] == ["risk"]  # not the named tool: a path may be anything
     assert made["risk"] == "critical"
-    assert desk.refused("trace", "exec", "t1", "i1") == ("approval_required", 1)
-    assert not ran(desk)
-    desk.ok("trace", "review-intent", "t1", "i1", "--verdict", "approved", "--rationale", "ok")
-    done = desk.ok("trace", "exec", "t1", "i1")
+    assert traced.refused("trace", "exec", "t1", "i1") == ("approval_required", 1)
+    assert not ran(traced)
+    traced.ok("trace", "review-intent", "t1", "i1", "--verdict", "approved", "--rationale", "ok")
+    done = traced.ok("trace", "exec", "t1", "i1")
     assert (done["execution"], done["exit_status"], done["failed"]) == ("x1", 0, False)
     assert [one["name"] for one in done["artifacts"]] == ["stdout", "stderr", "changed"]
-    assert ran(desk)
-    claim = desk.ok(*CLAIM, "--evidence", "x1/stdout", "--evidence", "x1/changed")
+    assert ran(traced)
+    claim = traced.ok(*CLAIM, "--evidence", "x1/stdout", "--evidence", "x1/changed")
     assert claim["claim"] == "c1"
-    desk.ok("trace", "challenge", "t1", "c1", "--reason", "too little was tried")
-    assert desk.refused("trace", "finalize", "t1", "--statement", "done") == ("claim_disputed", 1)
-    again = desk.ok(*CLAIM, "--evidence", "x1/stdout", "--supersedes", "c1")
+    traced.ok("trace", "challenge", "t1", "c1", "--reason", "too little was tried")
+    assert traced.refused("trace", "finalize", "t1", "--statement", "done") == ("claim_disputed", 1)
+    again = traced.ok(*CLAIM, "--evidence", "x1/stdout", "--supersedes", "c1")
     assert again["claim"] == "c2"
-    assert desk.ok("trace", "finalize", "t1", "--statement", "done")["claims"] == ["c2"]
+    assert traced.ok("trace", "finalize", "t1", "--statement", "done")["claims"] == ["c2"]
     late = ("trace", "challenge", "t1", "c2", "--reason", "late")
-    assert desk.refused(*late) == ("wrong_state", 1)
-    assert desk.refused("trace", "finalize", "t1", "--statement", "again") == ("wrong_state", 1)
-    audit = desk.ok("trace", "audit", "t1", "-o", "report.html")
+    assert traced.refused(*late) == ("wrong_state", 1)
+    assert traced.refused("trace", "finalize", "t1", "--statement", "again") == ("wrong_state", 1)
+    audit = traced.ok("trace", "audit", "t1", "-o", "report.html")
     assert audit["status"] == "pass-with-warnings"  # the challenge was resolved, and is told
     assert audit["state"] == "completed"
     assert [check["name"] for check in audit["checks"]][:10] == [
@@ -109,14 +109,14 @@ def test_one_task_from_proposal_to_verified_report(approved: Project) -> None:
         *("CHK_ARTIFACT_HASH_MATCH", "CHK_CLAIM_EVIDENCE_SUFFICIENCY"),
         *("CHK_ROLE_POLICY_CONFORMANCE", "CHK_FINALIZATION_INTEGRITY"),
     ]
-    stored = json.loads(desk.ok("artifact", "show", audit["report"])["text"])
+    stored = json.loads(traced.ok("artifact", "show", audit["report"])["text"])
     assert (stored["trace"], stored["head"]) == ("trace/t1", audit["head"])
     assert stored["events"] == audit["events"]
-    page = desk.ok("artifact", "show", audit["page"])["text"]
+    page = traced.ok("artifact", "show", audit["page"])["text"]
     assert page.startswith("<!DOCTYPE html>")
     assert "What rests on what" in page
-    assert (desk.root / "report.html").read_text("utf-8").startswith("<!DOCTYPE html>")
-    status = desk.ok("trace", "status", "t1")
+    assert (traced.root / "report.html").read_text("utf-8").startswith("<!DOCTYPE html>")
+    status = traced.ok("trace", "status", "t1")
     assert (status["state"], status["verdict"]) == ("completed", "pass-with-warnings")
     assert status["report"] == audit["report"]
     assert status["counted"].startswith("governed 1, observed 0, gaps 0")
@@ -162,56 +162,56 @@ def test_one_task_from_proposal_to_verified_report(approved: Project) -> None:
 def test_whoever_plays_another_part_is_refused(
     approved: Project, actor: str, words: tuple[str, ...]
 ) -> None:
-    desk = approved
-    intended(desk, "--", PYTHON, "-c", "print(1)")
-    desk.ok("trace", "exec", "t1", "i1")
-    desk.ok(*CLAIM, "--evidence", "x1/stdout")
+    traced = approved
+    intended(traced, "--", PYTHON, "-c", "print(1)")
+    traced.ok("trace", "exec", "t1", "i1")
+    traced.ok(*CLAIM, "--evidence", "x1/stdout")
     if words[0] == "exec":
-        intended(desk, *MARK)
+        intended(traced, *MARK)
         words = ("exec", "t1", "i2")
-    before = events(desk)
-    code, status = desk.refused("--as", actor, "trace", *words)
+    before = events(traced)
+    code, status = traced.refused("--as", actor, "trace", *words)
     assert (code, status) == ("role_policy_violation", 1)
-    assert (events(desk), ran(desk)) == (before, False)
+    assert (events(traced), ran(traced)) == (before, False)
 
 
-def test_without_a_name_the_part_names_the_agent(desk: Project) -> None:
+def test_without_a_name_the_part_names_the_agent(traced: Project) -> None:
     """A person at a terminal plays all parts whose keys are here."""
-    desk.ok("trace", "propose", "t1", *PROPOSE)
-    log = desk.ok("ledger", "log", "trace/t1")["events"]
+    traced.ok("trace", "propose", "t1", *PROPOSE)
+    log = traced.ok("ledger", "log", "trace/t1")["events"]
     assert [one["actor"] for one in log] == ["system", PLANNER]
 
 
-def test_a_name_of_its_own_is_kept_to(desk: Project) -> None:
-    assert desk.refused("trace", "propose", "t1", *PROPOSE, MOOT_AGENT=CRITIC)[0] == (
+def test_a_name_of_its_own_is_kept_to(traced: Project) -> None:
+    assert traced.refused("trace", "propose", "t1", *PROPOSE, MOOT_AGENT=CRITIC)[0] == (
         "role_policy_violation"
     )
-    desk.ok("trace", "propose", "t1", *PROPOSE, MOOT_AGENT=PLANNER)
+    traced.ok("trace", "propose", "t1", *PROPOSE, MOOT_AGENT=PLANNER)
 
 
 @pytest.mark.requirement("TRC-016", "TRC-052")
 def test_an_aborted_trace_takes_nothing_more(approved: Project) -> None:
-    desk = approved
-    intent = intended(desk, *MARK)
-    desk.ok("trace", "abort", "t1", "--reason", "the task has changed")
-    assert desk.ok("trace", "status", "t1")["state"] == "aborted"
-    before = events(desk)
+    traced = approved
+    intent = intended(traced, *MARK)
+    traced.ok("trace", "abort", "t1", "--reason", "the task has changed")
+    assert traced.ok("trace", "status", "t1")["state"] == "aborted"
+    before = events(traced)
     for words in (
         ("exec", "t1", intent),
         ("propose", "t1", *PROPOSE),
         ("abort", "t1", "--reason", "again"),
         ("finalize", "t1", "--statement", "s"),
     ):
-        assert desk.refused("trace", *words) == ("trace_ended", 1)
-    assert (events(desk), ran(desk)) == (before, False)
+        assert traced.refused("trace", *words) == ("trace_ended", 1)
+    assert (events(traced), ran(traced)) == (before, False)
 
 
 @pytest.mark.requirement("TRC-016")
-def test_a_person_aborts_with_their_own_key(desk: Project, passphrase: str) -> None:
+def test_a_person_aborts_with_their_own_key(traced: Project, passphrase: str) -> None:
     person = {"MOOT_PASSPHRASE_FILE": passphrase}
-    desk.ok("agent", "register", "operator", "--human", **person)
-    desk.ok("--as", "operator", "trace", "abort", "t1", "--reason", "enough", **person)
-    log = desk.ok("ledger", "log", "trace/t1")["events"]
+    traced.ok("agent", "register", "operator", "--human", **person)
+    traced.ok("--as", "operator", "trace", "abort", "t1", "--reason", "enough", **person)
+    log = traced.ok("ledger", "log", "trace/t1")["events"]
     assert log[-1]["actor"] == "operator"
 
 
@@ -229,41 +229,41 @@ def test_a_failed_command_is_a_failed_run_and_exit_1(approved: Project) -> None:
 def test_a_claim_on_bytes_that_are_gone_is_accepted_flagged_and_fails_the_audit(
     approved: Project,
 ) -> None:
-    desk = approved
-    done = desk.ok("trace", "exec", "t1", intended(desk, "--", PYTHON, "-c", "print('seen')"))
+    traced = approved
+    done = traced.ok("trace", "exec", "t1", intended(traced, "--", PYTHON, "-c", "print('seen')"))
     sha = done["artifacts"][0]["sha256"]
-    (desk.root / ".moot" / "artifacts" / sha[:2] / sha[2:]).unlink()
-    claim = desk.ok(*CLAIM, "--evidence", "x1/stdout")
+    (traced.root / ".moot" / "artifacts" / sha[:2] / sha[2:]).unlink()
+    claim = traced.ok(*CLAIM, "--evidence", "x1/stdout")
     assert claim["artifact_missing"] == [sha]
     assert [one["code"] for one in claim["findings"]] == ["artifact_missing"]
-    desk.ok("trace", "finalize", "t1", "--statement", "s")
-    audit = desk.json("trace", "audit", "t1")
+    traced.ok("trace", "finalize", "t1", "--statement", "s")
+    audit = traced.json("trace", "audit", "t1")
     assert (audit.code, audit.data["status"], audit.data["state"]) == (1, "fail", "failed")
     assert "artifact_missing" in {one["code"] for one in audit.data["findings"]}
 
 
 def test_a_claim_that_is_taken_back_is_not_what_the_trace_comes_to(approved: Project) -> None:
-    desk = approved
-    desk.ok("trace", "exec", "t1", intended(desk, "--", PYTHON, "-c", "print('seen')"))
+    traced = approved
+    traced.ok("trace", "exec", "t1", intended(traced, "--", PYTHON, "-c", "print('seen')"))
     for _ in range(2):
-        desk.ok(*CLAIM, "--evidence", "x1/stdout")
-    taken = desk.ok("trace", "withdraw", "t1", "c1", "--reason", "said twice")
+        traced.ok(*CLAIM, "--evidence", "x1/stdout")
+    taken = traced.ok("trace", "withdraw", "t1", "c1", "--reason", "said twice")
     assert (taken["trace"], taken["claim"]) == ("t1", "c1")
-    before = events(desk)
-    assert desk.json("trace", "withdraw", "t1", "c1").code == 1
-    assert events(desk) == before
-    assert desk.ok("trace", "finalize", "t1", "--statement", "done")["claims"] == ["c2"]
+    before = events(traced)
+    assert traced.json("trace", "withdraw", "t1", "c1").code == 1
+    assert events(traced) == before
+    assert traced.ok("trace", "finalize", "t1", "--statement", "done")["claims"] == ["c2"]
 
 
 def test_evidence_whose_bytes_were_changed_is_refused(approved: Project) -> None:
-    desk = approved
-    done = desk.ok("trace", "exec", "t1", intended(desk, "--", PYTHON, "-c", "print('seen')"))
+    traced = approved
+    done = traced.ok("trace", "exec", "t1", intended(traced, "--", PYTHON, "-c", "print('seen')"))
     sha = done["artifacts"][0]["sha256"]
-    place = desk.root / ".moot" / "artifacts" / sha[:2] / sha[2:]
+    place = traced.root / ".moot" / "artifacts" / sha[:2] / sha[2:]
     place.write_bytes(b"forged")
-    before = events(desk)
-    assert desk.refused(*CLAIM, "--evidence", "x1/stdout")[1] == 1
-    assert events(desk) == before
+    before = events(traced)
+    assert traced.refused(*CLAIM, "--evidence", "x1/stdout")[1] == 1
+    assert events(traced) == before
 
 
 @pytest.mark.parametrize(
@@ -295,25 +295,25 @@ def test_what_cannot_be_is_refused_and_changes_nothing(
 
 def test_a_key_from_elsewhere_plays_no_part(approved: Project, tmp_path: Path) -> None:
     """The same name in another key folder is not the same key."""
-    desk = approved
-    intent = intended(desk, *MARK)
-    before = events(desk)
-    shutil.copytree(desk.keys, tmp_path / "copy")
+    traced = approved
+    intent = intended(traced, *MARK)
+    before = events(traced)
+    shutil.copytree(traced.keys, tmp_path / "copy")
     for file in (tmp_path / "copy").rglob(f"*{EXECUTOR}*"):
         file.unlink()
-    code, _ = desk.refused("trace", "exec", "t1", intent, MOOT_KEYS=str(tmp_path / "copy"))
+    code, _ = traced.refused("trace", "exec", "t1", intent, MOOT_KEYS=str(tmp_path / "copy"))
     assert code == "key_missing"
-    assert (events(desk), ran(desk)) == (before, False)
+    assert (events(traced), ran(traced)) == (before, False)
 
 
 @pytest.mark.parametrize("how", ["revoke", "retire", "rotate"])
 def test_an_ended_key_runs_nothing(approved: Project, how: str) -> None:
-    desk = approved
-    intent = intended(desk, *MARK)
-    before = events(desk)
+    traced = approved
+    intent = intended(traced, *MARK)
+    before = events(traced)
     reason = ("--reason", "lost") if how == "revoke" else ()
-    desk.ok("agent", how, EXECUTOR, *reason)
-    code, _ = desk.refused("trace", "exec", "t1", intent)
+    traced.ok("agent", how, EXECUTOR, *reason)
+    code, _ = traced.refused("trace", "exec", "t1", intent)
     assert (
         code
         == {
@@ -322,33 +322,33 @@ def test_an_ended_key_runs_nothing(approved: Project, how: str) -> None:
             "rotate": "foreign_key",
         }[how]
     )
-    assert (events(desk), ran(desk)) == (before, False)
+    assert (events(traced), ran(traced)) == (before, False)
     if how == "rotate":
-        desk.ok("trace", "rotate", "t1", "executor", "--reason", "a new key")
-        desk.ok("trace", "exec", "t1", intent)
-        assert ran(desk)
+        traced.ok("trace", "rotate", "t1", "executor", "--reason", "a new key")
+        traced.ok("trace", "exec", "t1", intent)
+        assert ran(traced)
 
 
 @pytest.mark.requirement("TRC-053")
 def test_a_forged_event_fails_the_trace_and_nothing_is_run(approved: Project) -> None:
     from moot.core.record import Record
 
-    desk = approved
-    intent = intended(desk, *MARK)
-    with desk.workspace() as space, space.store.read() as view:
+    traced = approved
+    intent = intended(traced, *MARK)
+    with traced.workspace() as space, space.store.read() as view:
         (*_, newest) = view.records("trace/t1")
     forged = Record(newest.stream, newest.seq, newest.kid, newest.raw, bytes(64))
     edit(
-        desk.ledger,
+        traced.ledger,
         f"UPDATE events SET sig = zeroblob(64) WHERE {of('trace/t1')} AND seq = {newest.seq}",
         f"UPDATE streams SET hash = x'{forged.hash.hex()}' WHERE name = 'trace/t1'",
     )
-    done = desk.json("trace", "exec", "t1", intent)
+    done = traced.json("trace", "exec", "t1", intent)
     assert (done.code, done.error["code"]) == (1, "unproved_record")
-    assert not ran(desk)
-    assert desk.ok("trace", "status", "t1")["state"] == "failed"
-    assert desk.refused("trace", "exec", "t1", intent)[0] in ("trace_ended", "unproved_record")
-    found = desk.json("trace", "verify", "t1")
+    assert not ran(traced)
+    assert traced.ok("trace", "status", "t1")["state"] == "failed"
+    assert traced.refused("trace", "exec", "t1", intent)[0] in ("trace_ended", "unproved_record")
+    found = traced.json("trace", "verify", "t1")
     assert found.code == 1
     assert found.data["first_bad"]["seq"] == newest.seq
     assert found.data["last_trusted"]["seq"] == newest.seq - 1
@@ -361,19 +361,19 @@ def test_a_forged_event_fails_the_trace_and_nothing_is_run(approved: Project) ->
 def test_an_interrupted_run_is_recorded_as_stopped(
     approved: Project, signalled: Callable[[int, signal.Signals], None]
 ) -> None:
-    desk = approved
+    traced = approved
     code = "import signal; open('ran', 'w').write('x'); signal.pause()"
-    intent = intended(desk, "--", PYTHON, "-c", code)
+    intent = intended(traced, "--", PYTHON, "-c", code)
     child = subprocess.Popen(
         [*MOOT, "--json", "trace", "exec", "t1", intent],
-        cwd=desk.root,
-        env=desk.env,
+        cwd=traced.root,
+        env=traced.env,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         text=True,
     )
     end = time.monotonic() + 30
-    while not ran(desk):
+    while not ran(traced):
         assert time.monotonic() < end
         PAUSE.wait(0.01)
     signalled(child.pid, signal.SIGTERM)
@@ -382,37 +382,37 @@ def test_an_interrupted_run_is_recorded_as_stopped(
     stopped = Result(child.returncode, out, "").data
     assert stopped["detail"] == f"we were interrupted by signal {int(signal.SIGTERM)}"
     assert stopped["interrupted"] == signal.SIGTERM
-    assert desk.ok("trace", "status", "t1")["running"] == []
+    assert traced.ok("trace", "status", "t1")["running"] == []
 
 
 @pytest.mark.requirement("TRC-061")
 def test_a_run_that_died_is_recorded_by_the_next_command(approved: Project) -> None:
-    desk = approved
+    traced = approved
     code = "import os, signal; open('ran', 'w').write(str(os.getpid())); signal.pause()"
-    intent = intended(desk, "--", PYTHON, "-c", code)
+    intent = intended(traced, "--", PYTHON, "-c", code)
     child = subprocess.Popen(
         [*MOOT, "trace", "exec", "t1", intent],
-        cwd=desk.root,
-        env=desk.env,
+        cwd=traced.root,
+        env=traced.env,
         stdin=subprocess.DEVNULL,
     )
     end = time.monotonic() + 30
-    while not (ran(desk) and (desk.root / "ran").read_text()):
+    while not (ran(traced) and (traced.root / "ran").read_text()):
         assert time.monotonic() < end
         PAUSE.wait(0.01)
-    (one,) = desk.ok("trace", "status", "t1")["running"]
+    (one,) = traced.ok("trace", "status", "t1")["running"]
     assert one["alive"]
-    assert desk.ok("trace", "recover", "t1")["recovered"] == []
+    assert traced.ok("trace", "recover", "t1")["recovered"] == []
     child.kill()
     child.wait(timeout=120)
-    (one,) = desk.ok("trace", "status", "t1")["running"]
+    (one,) = traced.ok("trace", "status", "t1")["running"]
     assert not one["alive"]
-    assert "died; the next command records it" in desk.run("trace", "status", "t1").out
-    desk.ok("trace", "propose", "t1", *PROPOSE)
-    assert desk.ok("trace", "status", "t1")["runs"] == {"completed": 0, "failed": 1}
-    assert desk.ok("trace", "recover", "t1")["recovered"] == []
-    assert desk.refused("trace", "exec", "t1", intent)[0] == "intent_closed"
-    pid = int((desk.root / "ran").read_text())
+    assert "died; the next command records it" in traced.run("trace", "status", "t1").out
+    traced.ok("trace", "propose", "t1", *PROPOSE)
+    assert traced.ok("trace", "status", "t1")["runs"] == {"completed": 0, "failed": 1}
+    assert traced.ok("trace", "recover", "t1")["recovered"] == []
+    assert traced.refused("trace", "exec", "t1", intent)[0] == "intent_closed"
+    pid = int((traced.root / "ran").read_text())
     wait_gone(pid)
 
 
@@ -433,16 +433,16 @@ def wait_gone(pid: int) -> None:
 def test_an_exported_trace_is_checked_without_a_workspace(
     approved: Project, tmp_path: Path
 ) -> None:
-    desk = approved
-    to_final(desk)
-    desk.ok("trace", "audit", "t1")
-    made = desk.ok("trace", "export", "t1", "-o", "t1.moot")
+    traced = approved
+    to_final(traced)
+    traced.ok("trace", "audit", "t1")
+    made = traced.ok("trace", "export", "t1", "-o", "t1.moot")
     assert made["complete"]
-    desk.ok("trust", "export", "-o", "trust.json")
+    traced.ok("trust", "export", "-o", "trust.json")
     elsewhere = Project(tmp_path / "elsewhere", tmp_path / "no-keys")
     elsewhere.root.mkdir()
-    words = ("trace", "verify", str(desk.root / "t1.moot"))
-    found = elsewhere.json(*words, "--trust", str(desk.root / "trust.json"))
+    words = ("trace", "verify", str(traced.root / "t1.moot"))
+    found = elsewhere.json(*words, "--trust", str(traced.root / "trust.json"))
     assert found.code == 0
     data = found.data
     fields = ["verdict", "integrity", "authenticity", "completeness", "freshness", "key_status"]
@@ -501,54 +501,54 @@ def test_one_agent_does_not_judge_its_own_work(project: Project) -> None:
 
 
 def test_a_person_reads_every_step_in_lines(approved: Project) -> None:
-    desk = approved
-    to_final(desk)
-    assert desk.run("trace", "audit", "t1").out.startswith("t1 pass · 9 events · default\n")
-    out = desk.run("trace", "status", "t1").out
+    traced = approved
+    to_final(traced)
+    assert traced.run("trace", "audit", "t1").out.startswith("t1 pass · 9 events · default\n")
+    out = traced.run("trace", "status", "t1").out
     assert out.startswith("t1 completed: Is it fine?\n")
     assert re.search(r"verified: pass, report [0-9a-f]{64}", out)
-    assert "t1     ended   Is it fine?" in desk.run("trace", "list").out
-    assert desk.run("trace", "report", "t1").out.startswith("# Is it fine?")
+    assert "t1     ended   Is it fine?" in traced.run("trace", "list").out
+    assert traced.run("trace", "report", "t1").out.startswith("# Is it fine?")
     for form in ("html", "md", "json"):
-        desk.ok("trace", "report", "t1", "-o", f"r.{form}")
-        assert (desk.root / f"r.{form}").stat().st_size > 1000
-    assert desk.run("trace", "observed").out == "observed 0, gaps 0\n"
+        traced.ok("trace", "report", "t1", "-o", f"r.{form}")
+        assert (traced.root / f"r.{form}").stat().st_size > 1000
+    assert traced.run("trace", "observed").out == "observed 0, gaps 0\n"
 
 
 def test_what_was_erased_on_purpose_is_told_and_fails_nothing(approved: Project) -> None:
-    desk = approved
-    to_final(desk)
-    (run,) = desk.ok("trace", "status", "t1")["ended"]
-    desk.ok("artifact", "erase", run["outputs"]["stdout"], "--reason", "personal")
-    found = desk.ok("trace", "verify", "t1")
+    traced = approved
+    to_final(traced)
+    (run,) = traced.ok("trace", "status", "t1")["ended"]
+    traced.ok("artifact", "erase", run["outputs"]["stdout"], "--reason", "personal")
+    found = traced.ok("trace", "verify", "t1")
     assert found["traces"][0]["status"] == "pass-with-warnings"
     assert "artifact_erased" in [one["code"] for one in found["findings"]]
 
 
 def test_whoever_must_judge_sees_what_about(approved: Project) -> None:
     """The command before the critic approves it, what runs have left, and what is claimed."""
-    desk = approved
-    desk.ok(*INTEND, "--", PYTHON, "-c", "print('one\\ntwo')\n#\x1b[31m")
-    out = desk.run("trace", "status", "t1").out
+    traced = approved
+    traced.ok(*INTEND, "--", PYTHON, "-c", "print('one\\ntwo')\n#\x1b[31m")
+    out = traced.run("trace", "status", "t1").out
     row, line = (line for line in out.splitlines() if line.startswith("i1 "))
     assert re.match(r"i1  waits for the critic +\(critical\) python", row)
     assert re.match(r"i1 would run: .*-c .*print", line)
     assert "\x1b" not in out
-    (one,) = desk.ok("trace", "status", "t1")["intents"]
+    (one,) = traced.ok("trace", "status", "t1")["intents"]
     assert one["command"][1] == "-c"
     assert f"moot trace review-intent t1 {one['id']} " in out  # ready to be typed
-    desk.ok("trace", "review-intent", "t1", "i1", "--verdict", "approved", "--rationale", "ok")
-    desk.ok("trace", "exec", "t1", "i1")
-    desk.ok(*CLAIM, "--evidence", "x1/stdout")
-    out = desk.run("trace", "status", "t1").out
+    traced.ok("trace", "review-intent", "t1", "i1", "--verdict", "approved", "--rationale", "ok")
+    traced.ok("trace", "exec", "t1", "i1")
+    traced.ok(*CLAIM, "--evidence", "x1/stdout")
+    out = traced.run("trace", "status", "t1").out
     assert re.search(r"\nx1  done +x1/input, x1/stdout, x1/stderr, x1/changed\n", out)
     assert re.search(r"\nc1  stands +\S", out)
-    (ended,) = desk.ok("trace", "status", "t1")["ended"]
+    (ended,) = traced.ok("trace", "status", "t1")["ended"]
     assert (ended["id"], ended["intent"], ended["well"]) == ("x1", "i1", True)
     assert len(ended["outputs"]["stdout"]) == 64
-    desk.ok(*INTEND, "--", "echo")
-    desk.ok("trace", "abort", "t1", "--reason", "enough")
-    assert re.search(r"\ni2  not run ", desk.run("trace", "status", "t1").out)
+    traced.ok(*INTEND, "--", "echo")
+    traced.ok("trace", "abort", "t1", "--reason", "enough")
+    assert re.search(r"\ni2  not run ", traced.run("trace", "status", "t1").out)
 
 
 def test_what_is_to_be_approved_is_whole_on_a_narrow_terminal(approved: Project) -> None:
@@ -559,9 +559,9 @@ def test_what_is_to_be_approved_is_whole_on_a_narrow_terminal(approved: Project)
     assert line.endswith(shlex.join([PYTHON, "-c", code]))
 
 
-def test_another_agents_text_is_shown_and_never_obeyed(desk: Project) -> None:
-    desk.ok("trace", "propose", "t1", "--objective", "\x1b[31mred\x9b", "--tool", "echo")
-    out = desk.run("trace", "status", "t1").out
+def test_another_agents_text_is_shown_and_never_obeyed(traced: Project) -> None:
+    traced.ok("trace", "propose", "t1", "--objective", "\x1b[31mred\x9b", "--tool", "echo")
+    out = traced.run("trace", "status", "t1").out
     assert "\x1b" not in out
     assert "\\x1b[31mred\\x9b" in out
 

@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from moot.protocols.example.commands import Ask
+from moot.protocols.example.model import Ask
 from moot.surfaces.terminal.progress import progress
 from moot.surfaces.terminal.verdict import said
 from tests.cli.damage import edit, of
-from tests.cli.project import LIST, MOOT, Project
 from tests.cli.terminal import on_a_terminal
+from tests.project import LIST, MOOT, Project
 
 FACETS = {
     "verdict",

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moot.core.headtree import changed_nodes, inclusion_path, leaf_hash, node_hash, root_hash
+from moot.core.checkpoint_note import changed_nodes, inclusion_path, leaf_hash, node_hash, root_hash
 from tests.core import merkle
 
 SIZES = range(1, 71)

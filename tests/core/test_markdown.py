@@ -27,6 +27,7 @@ from moot.core.markdown import (
     write_fence,
     write_quote,
 )
+from tests.sampling import examples
 
 
 def kinds(text: str) -> str:
@@ -622,7 +623,7 @@ def observed(text: str) -> set[tuple[object, ...]]:
     return found
 
 
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 @given(documents())
 def test_the_structure_found_is_that_of_commonmark(text: str) -> None:
     # markdown-it-py gives code and titles with LF for every line ending and U+FFFD for NUL.

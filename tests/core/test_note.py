@@ -10,8 +10,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from nacl.signing import SigningKey, VerifyKey
 
+from moot.core.checkpoint_note import Checkpoint, read_note, sign_note
 from moot.core.errors import Malformed
-from moot.core.note import Checkpoint, read_note, sign_note
 from moot.core.signing import Signer
 
 SEED = hashlib.sha256(b"note test").digest()

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from moot.core.paged_map import PAGE_ENTRIES, SHORT_BYTES, PagedMap, _begins_page
-from tests.core.pages import count_decoded
+from tests.core.paged_map_reads import count_decoded
 
 
 class Entry(msgspec.Struct, frozen=True, array_like=True):
@@ -197,3 +197,22 @@ def test_maps_of_different_sizes_are_told_apart_without_looking_into_their_pages
     few, more = (stored(PagedMap({n: Entry(n, 0) for n in names[:count]})) for count in (3, 4))
     assert few != more
     assert (count_decoded(few), count_decoded(more)) == (0, 0)
+
+
+# Two maps with as many entries are equal only if their entries are.
+
+
+@pytest.mark.parametrize("other", [{"b": 1, "c": 2}, {"a": 1, "d": 2}, {"a": 1, "c": 3}, {"a": 1}])
+def test_maps_that_differ_are_not_equal(other: dict[str, int]) -> None:
+    assert PagedMap({"a": 1, "c": 2}) == PagedMap({"c": 2, "a": 1})
+    assert PagedMap({"a": 1, "c": 2}) != PagedMap(other)
+
+
+def test_maps_that_share_pages_are_equal_if_the_others_are() -> None:
+    paged = PagedMap({f"key-{number}": number for number in range(500)})
+    assert paged == paged.set("key-7", 7)
+    assert paged != paged.set("key-7", 8)
+
+
+def test_a_map_equals_no_dict() -> None:
+    assert PagedMap({"a": 1}) != {"a": 1}

@@ -7,14 +7,13 @@ import sys
 
 import msgspec
 
-from moot.core.prepared_types import _prepared
-from moot.core.statecodec import decode_state, encode_state
+from moot.core.paged_map import _prepared, decode_state, encode_state
 
 SECONDS = 60
 # Without the lock this crashes the process within the first few types.
 READ_IN_FOUR_THREADS = """
 import sys, threading, msgspec
-from moot.core.prepared_types import prepare_type
+from moot.core.paged_map import prepare_type
 
 sys.setswitchinterval(1e-6)
 texts = {f"field_{number}": "x" for number in range(30)}

@@ -17,14 +17,30 @@ from hypothesis import strategies as st
 from moot.core.machine import Command, Event, KeyClass
 from moot.core.names import SYSTEM
 from moot.core.record import ArtifactRef
-from moot.core.registry import commands as ask
-from moot.core.registry import events as did
-from moot.core.registry.events import EVENTS
+from moot.core.registry import model as ask
+from moot.core.registry import model as did
 from moot.core.registry.machine import MACHINE, TRANSITIONS
-from moot.core.registry.model import KeyEndorsement, RegisteredKey, State
-from moot.core.registry.proofs import key_statement, sign_endorsement, sign_proof
+from moot.core.registry.model import (
+    EVENTS,
+    KeyEndorsement,
+    RegisteredKey,
+    State,
+    key_statement,
+    sign_endorsement,
+    sign_proof,
+)
 from moot.core.signing import Signer
-from tests.core.desk import CUSTODIAN, HEADS, ORIGIN, PIN, ROOT, Desk, creation, signer
+from tests.core.registry_machine import (
+    CUSTODIAN,
+    HEADS,
+    ORIGIN,
+    PIN,
+    ROOT,
+    RegistryScenario,
+    creation,
+    signer,
+)
+from tests.sampling import examples
 
 NAMES = ["amber-otter", "teal-crane", "operator", "ada"]
 SIGNERS = [signer(f"key {n}") for n in range(6)]
@@ -35,9 +51,9 @@ ANY_INT = st.integers(-2, 4) | st.sampled_from([2**53, -(2**70)])
 
 
 @st.composite
-def fair(draw: st.DrawFn, desk: Desk) -> Command:
+def fair(draw: st.DrawFn, scenario: RegistryScenario) -> Command:
     """A command whose signatures hold, though it may still break any other rule."""
-    state = desk.state
+    state = scenario.state
     kids = sorted(state.keys)
     what = draw(st.sampled_from(["add", "add", "rotate", "rotate", "revoke", "retire", "accept"]))
     if what == "retire":
@@ -46,13 +62,13 @@ def fair(draw: st.DrawFn, desk: Desk) -> Command:
         return ask.RevokeKey(kid=draw(st.sampled_from(kids)), reason="r", heads=HEADS)
     endorser = draw(st.none() | st.sampled_from([*SIGNERS, ROOT]))
     if what == "accept":
-        return desk.accepting(endorser)
+        return scenario.accepting(endorser)
     name, key = draw(st.sampled_from(NAMES)), draw(st.sampled_from(SIGNERS))
     agent = state.agents.get(name)
     if what == "add" or agent is None:
         kind = KeyClass.HUMAN if name in ("operator", "ada") else KeyClass.AGENT
-        return desk.adding(name, key, kind, endorser)
-    return desk.rotating(name, key, endorser, draw(st.integers(0, 2)))
+        return scenario.adding(name, key, kind, endorser)
+    return scenario.rotating(name, key, endorser, draw(st.integers(0, 2)))
 
 
 ENDORSEMENTS = st.none() | st.builds(KeyEndorsement, TEXTS, TEXTS)
@@ -123,53 +139,55 @@ def check_step(before: State, event: Event, after: State) -> None:
             assert valid == []
 
 
-def check_whole(desk: Desk) -> None:
-    added = Counter(e.public for e in desk.history if isinstance(e, did.KeyAdded | did.KeyRotated))
+def check_whole(scenario: RegistryScenario) -> None:
+    added = Counter(
+        e.public for e in scenario.history if isinstance(e, did.KeyAdded | did.KeyRotated)
+    )
     assert not added or max(added.values()) == 1
-    revoked = [e.kid for e in desk.history if isinstance(e, did.KeyRevoked)]
+    revoked = [e.kid for e in scenario.history if isinstance(e, did.KeyRevoked)]
     assert len(revoked) == len(set(revoked))
     assert ROOT.kid not in revoked
-    assert all(str(desk.state.keys[kid].ending) == "revoked" for kid in revoked)
-    assert all(desk.state.keys[kid].heads == HEADS.sha256 for kid in revoked)
+    assert all(str(scenario.state.keys[kid].ending) == "revoked" for kid in revoked)
+    assert all(scenario.state.keys[kid].heads == HEADS.sha256 for kid in revoked)
 
 
 @pytest.mark.requirement("REG-35")
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(st.data())
 def test_any_sequence_of_commands_keeps_the_invariants(data: st.DataObject) -> None:
-    desk = Desk()
+    scenario = RegistryScenario()
     for _ in range(data.draw(st.integers(1, 18))):
-        command = data.draw(fair(desk))
-        before, length = desk.state, len(desk.history)
-        by = data.draw(st.sampled_from([SYSTEM, *sorted(desk.state.agents)]))
-        decision = desk.decide(command, by)
+        command = data.draw(fair(scenario))
+        before, length = scenario.state, len(scenario.history)
+        by = data.draw(st.sampled_from([SYSTEM, *sorted(scenario.state.agents)]))
+        decision = scenario.decide(command, by)
         if decision.refused:
             assert decision.drafts == ()
             continue
         for draft in decision.drafts:
-            desk.apply(draft.event, by)
-        assert len(desk.history) == length + 1
-        check_step(before, desk.history[-1], desk.state)
-    check_whole(desk)
+            scenario.apply(draft.event, by)
+        assert len(scenario.history) == length + 1
+        check_step(before, scenario.history[-1], scenario.state)
+    check_whole(scenario)
 
 
 @pytest.mark.requirement("REG-35")
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(st.lists(ABSURD, min_size=1, max_size=5), st.booleans())
 def test_absurd_commands_are_decided_and_never_raise(
     commands: list[Command], created: bool
 ) -> None:
-    desk = Desk(created)
+    scenario = RegistryScenario(created)
     if created:
-        desk.agent()
-        desk.human()
+        scenario.agent()
+        scenario.human()
     for command in commands:
-        decision = desk.decide(command)
+        decision = scenario.decide(command)
         if decision.refused:
             assert decision.drafts == ()
             assert decision.findings
         else:
-            desk.accept(command)
+            scenario.accept(command)
 
 
 ANY_EVENT = st.sampled_from(EVENTS).flatmap(
@@ -190,16 +208,16 @@ ANY_EVENT = st.sampled_from(EVENTS).flatmap(
 
 
 @pytest.mark.requirement("REG-35")
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(st.lists(ANY_EVENT, max_size=8))
 def test_whatever_stands_in_the_ledger_evolves(events: list[Event]) -> None:
-    desk = Desk()
-    desk.agent()
+    scenario = RegistryScenario()
+    scenario.agent()
     for event in events:
-        desk.apply(event)
-    assert desk.state.position == 1 + len(events)
-    for command in (desk.adding("new-name"), desk.accepting(), creation()):
-        desk.decide(command)
+        scenario.apply(event)
+    assert scenario.state.position == 1 + len(events)
+    for command in (scenario.adding("new-name"), scenario.accepting(), creation()):
+        scenario.decide(command)
 
 
 @pytest.mark.requirement("REG-36")
@@ -214,21 +232,21 @@ def test_the_table_of_transitions_names_every_state_and_has_no_way_out_of_revoke
 OTTER, NEW = signer("amber-otter"), signer("new")
 
 
-def added() -> Desk:
-    desk = Desk()
-    desk.agent("amber-otter")
-    return desk
+def added() -> RegistryScenario:
+    scenario = RegistryScenario()
+    scenario.agent("amber-otter")
+    return scenario
 
 
-def rotation(desk: Desk) -> Command:
-    return desk.rotating("amber-otter", NEW, OTTER, 1)
+def rotation(scenario: RegistryScenario) -> Command:
+    return scenario.rotating("amber-otter", NEW, OTTER, 1)
 
 
-def revocation(desk: Desk) -> Command:
-    return desk.revoking(OTTER.kid)
+def revocation(scenario: RegistryScenario) -> Command:
+    return scenario.revoking(OTTER.kid)
 
 
-def retirement(_desk: Desk) -> Command:
+def retirement(_scenario: RegistryScenario) -> Command:
     return ask.RetireAgent(name="amber-otter")
 
 
@@ -241,13 +259,13 @@ def walked() -> dict[tuple[str, str], str]:
     found = {}
     for state, way in WAYS.items():
         for name, act in ACTS.items():
-            desk = added()
+            scenario = added()
             if way is not None:
-                desk.accept(way(desk))
-            assert label(desk.state.keys[OTTER.kid]) == state
-            if not desk.decide(act(desk)).refused:
-                desk.accept(act(desk))
-                found[state, name] = label(desk.state.keys[OTTER.kid])
+                scenario.accept(way(scenario))
+            assert label(scenario.state.keys[OTTER.kid]) == state
+            if not scenario.decide(act(scenario)).refused:
+                scenario.accept(act(scenario))
+                found[state, name] = label(scenario.state.keys[OTTER.kid])
     return found
 
 

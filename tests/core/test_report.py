@@ -62,8 +62,13 @@ from moot.pages import (
     to_json,
     to_markdown,
 )
-from moot.pages.chamber import seat_places
-from moot.pages.graph import BOX_HEIGHT_REM, COLUMN_GAP_PERCENT, HEADING_HEIGHT_REM, ROW_GAP_REM
+from moot.pages.charts import (
+    BOX_HEIGHT_REM,
+    COLUMN_GAP_PERCENT,
+    HEADING_HEIGHT_REM,
+    ROW_GAP_REM,
+    seat_places,
+)
 from moot.pages.line_chart import DASHES, MARKERS, spread_apart
 from moot.pages.markup import join_markup, stylesheet, tag
 from moot.pages.style import CSS, DARK, LIGHT

@@ -9,9 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from moot.pages.markup import join_markup
-from moot.pages.rich_text import MOST_BRACKETS, MOST_CHARACTERS, markdown_elements, plain_line
+from moot.pages.markup import (
+    MOST_BRACKETS,
+    MOST_CHARACTERS,
+    join_markup,
+    markdown_elements,
+    plain_line,
+)
 from moot.pages.text import HIDDEN
+from tests.sampling import examples
 
 ALLOWED = {
     *("p", "div", "ul", "ol", "li", "blockquote", "em", "strong", "s", "a", "code", "pre", "hr"),
@@ -147,7 +153,7 @@ pieces = st.lists(
 
 
 @given(pieces)
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=examples(300))
 def test_any_text_stays_inside_its_frame(text: str) -> None:
     drawn(text)
     assert "\n" not in plain_line(text, 80)
@@ -161,7 +167,7 @@ marks = st.sampled_from(
 
 
 @given(words, st.lists(marks, min_size=12, max_size=12))
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=examples(300))
 def test_no_word_is_lost(said: list[str], between: list[str]) -> None:
     text = "".join(mark + word for mark, word in zip(between, said, strict=False))
     shown = drawn(text).text

@@ -25,10 +25,10 @@ from moot.core.signing import (
     verify,
     verify_raw,
 )
-from tests.core import curve
+from tests.core import ed25519_points
 
 TYPES = (EVENT, KEY_PROOF, ENDORSEMENT, HEARTBEAT, SNAPSHOT)
-SMALL = [curve.encode(point) for point in curve.small_order()]
+SMALL = [ed25519_points.encode(point) for point in ed25519_points.small_order()]
 
 
 def signer(number: int = 1) -> Signer:
@@ -37,8 +37,11 @@ def signer(number: int = 1) -> Signer:
 
 def test_the_test_itself_knows_eight_points_of_small_order() -> None:
     assert len(SMALL) == 8
-    assert curve.encode(curve.IDENTITY) in SMALL
-    assert all(curve.times(8, point) == curve.IDENTITY for point in curve.small_order())
+    assert ed25519_points.encode(ed25519_points.IDENTITY) in SMALL
+    assert all(
+        ed25519_points.times(8, point) == ed25519_points.IDENTITY
+        for point in ed25519_points.small_order()
+    )
 
 
 @pytest.mark.requirement("LDG-010")
@@ -51,21 +54,24 @@ def test_a_point_of_small_order_is_no_public_key(public: bytes) -> None:
 
 
 @pytest.mark.requirement("LDG-010")
-@pytest.mark.parametrize("public", curve.non_canonical(), ids=bytes.hex)
+@pytest.mark.parametrize("public", ed25519_points.non_canonical(), ids=bytes.hex)
 def test_a_point_written_in_a_second_way_is_no_public_key(public: bytes) -> None:
     assert is_weak(public)
 
 
 @pytest.mark.requirement("LDG-010")
-@pytest.mark.parametrize("public", curve.off_the_curve(), ids=bytes.hex)
+@pytest.mark.parametrize("public", ed25519_points.off_the_curve(), ids=bytes.hex)
 def test_a_point_off_the_curve_is_no_public_key(public: bytes) -> None:
     assert is_weak(public)
 
 
 @pytest.mark.requirement("LDG-010")
 def test_a_key_with_a_component_of_small_order_is_no_public_key() -> None:
-    good = curve.decode(signer().public)
-    mixed = [curve.encode(curve.add(good, point)) for point in curve.small_order()]
+    good = ed25519_points.decode(signer().public)
+    mixed = [
+        ed25519_points.encode(ed25519_points.add(good, point))
+        for point in ed25519_points.small_order()
+    ]
     assert [is_weak(public) for public in mixed].count(False) == 1
     assert not is_weak(signer().public)
 
@@ -74,7 +80,7 @@ def test_a_key_with_a_component_of_small_order_is_no_public_key() -> None:
 def test_a_real_key_is_never_weak(seed: bytes) -> None:
     public = Signer(seed).public
     assert public_key(public.hex()) == public
-    assert curve.times(8, curve.decode(public)) != curve.IDENTITY
+    assert ed25519_points.times(8, ed25519_points.decode(public)) != ed25519_points.IDENTITY
 
 
 @pytest.mark.parametrize(
@@ -187,7 +193,7 @@ def test_a_key_of_the_wrong_length_never_verifies(kind: bytes) -> None:
 
 
 @pytest.mark.requirement("LDG-010")
-@pytest.mark.parametrize("public", SMALL + curve.non_canonical(), ids=bytes.hex)
+@pytest.mark.parametrize("public", SMALL + ed25519_points.non_canonical(), ids=bytes.hex)
 @pytest.mark.parametrize("scalar", [0, 1])
 def test_no_forged_signature_holds_under_a_weak_key(public: bytes, scalar: int) -> None:
     """With R = identity and s = 0 the equation R = sB - hA holds for a weak A; still refused."""
@@ -198,7 +204,7 @@ def test_no_forged_signature_holds_under_a_weak_key(public: bytes, scalar: int) 
 
 def test_a_signature_with_its_scalar_raised_by_the_order_is_refused() -> None:
     signature = signer().sign(EVENT, b"body")
-    scalar = int.from_bytes(signature[32:], "little") + curve.ORDER
+    scalar = int.from_bytes(signature[32:], "little") + ed25519_points.ORDER
     raised = signature[:32] + scalar.to_bytes(32, "little")
     assert verify(signer().public, EVENT, b"body", signature)
     assert not verify(signer().public, EVENT, b"body", raised)

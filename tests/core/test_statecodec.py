@@ -14,10 +14,9 @@ from hypothesis import strategies as st
 from immutables import Map
 
 from moot.core.machine import KeyClass
-from moot.core.paged_map import PagedMap
+from moot.core.paged_map import PagedMap, decode_state, encode_state
 from moot.core.registry.model import Agent, KeyEnding, RegisteredKey
 from moot.core.registry.model import State as Registry
-from moot.core.statecodec import decode_state, encode_state
 from moot.protocols.example.model import Errand
 from moot.protocols.example.model import State as Errands
 
@@ -101,7 +100,7 @@ def test_equal_states_give_equal_bytes_however_they_were_built(counts: dict[str,
 SCRIPT = """
 import sys
 from immutables import Map
-from moot.core.statecodec import encode_state
+from moot.core.paged_map import encode_state
 from moot.protocols.example.model import State
 state = State(meddlers=Map({f"name-{n}": n for n in range(60)}))
 sys.stdout.write(encode_state(state).hex())

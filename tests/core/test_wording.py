@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import msgspec
+import pytest
 
-from moot.core.wording import empty, too_long
+from moot.core.machine import empty, too_long
+from moot.core.text import plural
 
 
 class Say(msgspec.Struct, frozen=True):
@@ -29,3 +31,18 @@ def test_a_text_may_be_exactly_as_long_as_allowed() -> None:
     check = too_long(3, "title")
     assert list(check(Asked(Say("ééé")))) == []
     assert list(check(Asked(Say("abcd")))) == [("title is longer than 3 characters", "title")]
+
+
+# How many of something, in words that fit.
+
+
+@pytest.mark.parametrize(
+    ("number", "said"), [(0, "0 events"), (1, "1 event"), (2, "2 events"), (412, "412 events")]
+)
+def test_only_one_is_one(number: int, said: str) -> None:
+    assert plural(number, "event") == said
+
+
+def test_a_noun_may_have_a_form_of_its_own() -> None:
+    assert plural(1, "entry", "entries") == "1 entry"
+    assert plural(2, "entry", "entries") == "2 entries"

@@ -11,11 +11,11 @@ from moot.core.names import SYSTEM
 from moot.protocols.debate import commands as ask
 from moot.protocols.debate.checker import check_session
 from moot.protocols.debate.escalation import is_written_by_policy
-from tests.cli.project import Project
 from tests.debate.sessions import entry, session
-from tests.debate.test_attacks import bare
+from tests.debate.test_file_and_record import FOX, HEN, kinds, place
+from tests.debate.test_hostile_files import bare
 from tests.debate.test_record import STREAM, adding, begun
-from tests.debate.test_recording import FOX, HEN, kinds, place
+from tests.project import Project
 
 __all__ = ["bare", "place"]
 DEFERS = ("--stance", "defer", "--confidence", "0.1", "--summary", "Not mine.")

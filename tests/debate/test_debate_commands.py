@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from moot.protocols.debate.checker import check_session
-from tests.cli.project import MOOT, Project
 from tests.debate.sessions import EARLY, INVALID, TWO_ROUNDS, VALID, entry, session
+from tests.project import MOOT, Project
 
 CLOCK = "2026-03-01T09:01:00Z"
 SAID = ("--stance", "approve", "--confidence", "0.8", "--summary", "Yes.")
@@ -260,7 +260,7 @@ def test_a_write_that_fails_halfway_leaves_the_old_bytes(
             return real(descriptor, data[:40])
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("moot.flows.debate.file.os.write", short)
+    monkeypatch.setattr("moot.api.debates.session_file.os.write", short)
     words = ("debate", "add", "s.md", "--author", "red-fox", *SAID)
     assert place.refused(*words) == ("append_failed", 4)
     monkeypatch.undo()

@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 
+from moot.api.debates import locked_session as sessionlock
+from moot.api.debates.locked_session import lock_file
+from moot.api.debates.session_file import append, rewrite
 from moot.core.errors import StoreFailed
-from moot.flows.debate import lock as sessionlock
-from moot.flows.debate.file import append, rewrite
-from moot.flows.debate.lock import lock_file
-from tests.cli.project import Project
 from tests.debate.sessions import TWO_ROUNDS
-from tests.debate.test_attacks import SAID, bare
-from tests.debate.test_recording import FOX, new, place
+from tests.debate.test_file_and_record import FOX, new, place
+from tests.debate.test_hostile_files import SAID, bare
+from tests.project import Project
 
 __all__ = ["bare", "place"]
 WORDS = [word for pair in SAID.items() for word in pair]

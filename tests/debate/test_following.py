@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from moot.api.debates.proof import FollowedFile, follow_file
 from moot.core.errors import Tampered
-from moot.flows.debate.following import FollowedFile, follow
 from moot.protocols.debate.checker import check_session
 from moot.protocols.debate.dialogue import Dialogue, read_dialogue
 from moot.protocols.debate.model import SessionDocument
@@ -18,8 +18,8 @@ from moot.protocols.debate.reader import read_document
 from moot.protocols.debate.session_follower import CompletePiece, SessionFollower
 from moot.protocols.debate.state import course_from_state
 from moot.protocols.debate.turns import find_standing
-from tests.cli.project import Project
 from tests.debate.sessions import SUPERVISED, TWO_ROUNDS, VALID, entry, session
+from tests.project import Project
 
 RESUME = "\n<!-- operator-resume: 2026-03-01T09:30:00Z -->\n"
 QUOTED = "```\n<!-- yield -->\n<!-- entry: quoted -->\n```\n\nÄ äther 🦊"
@@ -210,7 +210,7 @@ def test_it_follows_until_the_session_ends(tmp_path: Path) -> None:
         with file.open("a", encoding="utf-8") as opened:
             opened.write(pieces.pop(0))
 
-    heard = list(follow(FollowedFile(file), lambda: False, pause))
+    heard = list(follow_file(FollowedFile(file), lambda: False, pause))
     assert [one.entry.author for one in heard if one.entry] == ["red-fox", "blue-hen"]
     assert heard[-1].state.phase == "ended:consensus"
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from moot.agents.watch import NoWatcher
+from moot.agents.runnable import NoWatcher
 from moot.api.debates import proof, reading, runs, writing
-from moot.api.runs import CallOutcome, Limits
+from moot.api.runs.limits import CallOutcome, Limits
 from moot.api.session import Session
 from moot.core.errors import Malformed, Unavailable
 from moot.keys.folder import KeyFolder

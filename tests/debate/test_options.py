@@ -12,14 +12,14 @@ from moot.protocols.debate.checker import check_session
 from moot.protocols.debate.compare import compare
 from moot.protocols.debate.escalation import draft_overdue_entries, is_written_by_policy
 from moot.protocols.debate.model import DefaultAction, Rules, Stance
-from moot.protocols.debate.schema import rules_from_settings, rules_to_settings
 from moot.protocols.debate.session_follower import SessionFollower
+from moot.protocols.debate.settings import rules_from_settings, rules_to_settings
 from moot.protocols.debate.state import course_from_state
 from moot.protocols.debate.turns import find_standing
 from moot.protocols.debate.views import view_consensus, view_status
 from moot.protocols.debate.writer import make_session_text
-from tests.cli.project import Project
 from tests.debate.sessions import SESSION_ID, TWO_ROUNDS, codes, entry, rules_block, session
+from tests.project import Project
 
 CLOCK = "2026-03-01T09:01:00Z"
 LATE = "2026-03-01T10:00:00Z"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from moot.flows.debate.outcome import describe_outcome, explain_tally
+from moot.api.debates.outcome import describe_outcome, explain_tally
 from moot.protocols.debate.checker import check_session
 from moot.protocols.debate.views import view_consensus
 from tests.debate.sessions import entry, session

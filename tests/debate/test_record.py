@@ -16,16 +16,21 @@ from moot.core.errors import Refused
 from moot.core.failed_answer import FailedAnswer, FailureKind
 from moot.core.machine import Command, Context, KeyClass, Recorded, VerifiedActor
 from moot.core.names import SYSTEM
+from moot.core.paged_map import decode_state, encode_state
 from moot.core.record import Actor
-from moot.core.statecodec import decode_state, encode_state
 from moot.protocols.debate import commands as ask
 from moot.protocols.debate import events as did
 from moot.protocols.debate.checker import check_session
 from moot.protocols.debate.escalation import POLICY_ENTRIES
 from moot.protocols.debate.machine import MACHINE
 from moot.protocols.debate.model import TurnOrder
-from moot.protocols.debate.pieces import find_preamble_end, read_piece, split_into_pieces
-from moot.protocols.debate.state import State, course_from_state
+from moot.protocols.debate.state import (
+    State,
+    course_from_state,
+    find_preamble_end,
+    read_piece,
+    split_into_pieces,
+)
 from moot.protocols.debate.turns import find_standing
 from moot.protocols.debate.writer import draft_placeholder, make_entry_text
 from moot.testing import World, given

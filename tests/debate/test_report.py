@@ -9,8 +9,8 @@ import pytest
 
 from moot.pages import Report, to_html, to_json, to_markdown
 from moot.protocols.debate.checker import check_session
-from moot.protocols.debate.position_changes import find_position_changes, nearby_thresholds
 from moot.protocols.debate.report import build_report
+from moot.protocols.debate.views import find_position_changes, nearby_thresholds
 from tests.debate.sessions import ALONE, SKIPPED, TWO_ROUNDS, VALID, entry, session
 
 SHA = "0" * 64

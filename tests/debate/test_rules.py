@@ -20,8 +20,8 @@ from moot.protocols.debate.file_rules import (
     STRUCTURED_RULES,
     VERSION_RULES,
 )
-from moot.protocols.debate.schema import SCHEMA, SETTING_READERS
-from moot.protocols.debate.speaking_rules import SPEAKING_RULES
+from moot.protocols.debate.settings import SCHEMA, SETTING_READERS
+from moot.protocols.debate.turns import SPEAKING_RULES
 from moot.protocols.debate.views import view_status
 from tests.debate.sessions import (
     CREATED,
@@ -117,6 +117,7 @@ HEADER: Sequence[object] = [
         "section_order",
     ),
     case("BNC-003", "no dialogue", without("Dialogue"), "MISSING_DIALOGUE_SECTION"),
+    case("BNC-003", "no context", without("Context"), "MISSING_CONTEXT_SECTION"),
     case("BNC-003", "no rules", without("Protocol Rules"), "MISSING_RULES_SECTION"),
     case("BNC-003", "a section twice", session() + "\n## Context\n\nagain\n", "duplicate_section"),
     case("BNC-018", "a blank line first", "\n" + session(), "header_not_first"),
@@ -177,7 +178,6 @@ HEADER: Sequence[object] = [
     case("BNC-031", "any name will do", session(title="# Bounce Session: x")),
     case("BNC-060", "no context", without("Context"), "MISSING_CONTEXT_SECTION"),
     case("BNC-064", "no entry yet", session()),
-    case("BNC-119", "a new file is a session", session()),
 ]
 
 
@@ -395,6 +395,7 @@ WARNINGS: Sequence[object] = [
     warning(
         "BNC-025", "another version", named("a1b2c3d4-e5f6-7890-abcd-ef1234567890"), "uuid_not_v4"
     ),
+    warning("BNC-029", "a second title", session(context="a\n\n# Another\n\nb"), "extra_title"),
     warning("BNC-060", "an empty context", session(context=""), "context_empty"),
     warning(
         "BNC-060", "a section of its own", session(context="a\n\n## More\n\nb"), "unknown_section"
@@ -408,6 +409,7 @@ WARNINGS: Sequence[object] = [
         one().replace("evidence: n/a\n\n", "evidence: n/a\n# no\n").replace("# no\n", "1. x\n"),
         "no_blank_line",
     ),
+    warning("BNC-128", "a space behind", one(marker="<!-- yield -->  \n"), "trailing_space"),
     warning(
         "BNC-106",
         "the same entry again",

@@ -109,6 +109,25 @@ def test_two_agents_agree_in_the_second_round() -> None:
     assert (checked.course.phase, checked.course.ended_at_round) == (Phase.CONSENSUS, 2)
 
 
+@pytest.mark.requirement("BNC-014")
+@pytest.mark.parametrize("order", ["round-robin", "free-form"])
+def test_a_round_is_over_with_the_last_of_the_listed_agents(order: str) -> None:
+    agents = ("ant", "bee", "cow")
+    for heard in (1, 2, 3):
+        entries = [entry(n, name, 1, n) for n, name in enumerate(agents[:heard], start=1)]
+        course = check_session(session(*entries, agents=agents, turn_order=order)).course
+        assert course is not None
+        assert course.rounds[0].complete == (heard == 3), heard
+
+
+@pytest.mark.requirement("BNC-119")
+def test_a_file_without_entries_is_a_session_that_has_not_begun() -> None:
+    checked = check_session(session())
+    assert found(checked) == []
+    assert checked.course is not None
+    assert (checked.course.phase, checked.course.rounds) == (Phase.NOT_STARTED, ())
+
+
 @pytest.mark.requirement("BNC-142")
 @pytest.mark.requirement("BNC-134")
 @pytest.mark.requirement("BNC-048")

@@ -261,9 +261,12 @@ def test_the_status_names_position_deadline_and_every_entry() -> None:
     )
     assert data.deadline == "2026-03-01T09:08:00.000Z"
     assert data.rounds_left == 3
-    said = data.entries[0]
-    assert (said.author, said.stance, said.confidence) == ("red-fox", "approve", 0.7)
-    assert said.summary == "A point was made."
+    said = [(one.author, one.stance, one.confidence, one.summary) for one in data.entries]
+    assert said == [
+        ("red-fox", "approve", 0.7, "A point was made."),
+        ("blue-hen", "neutral", 0.5, "A point was made."),
+        ("red-fox", "approve", 0.85, "A point was made."),
+    ]
 
 
 @pytest.mark.requirement("BNC-043")

@@ -11,7 +11,7 @@ from moot.api.session import Session
 from moot.protocols.debate.checker import check_session
 from moot.protocols.debate.phases import Phase
 from moot.protocols.debate.views import EntryView, require_course, view_entry
-from moot.surfaces.cli.debate.watch_view import WatchView, entry_lines, turn_line
+from moot.surfaces.cli.debate.proof import WatchView, entry_lines, turn_line
 from tests.debate.sessions import TWO_ROUNDS, entry, session
 
 

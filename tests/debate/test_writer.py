@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from moot.api.debates import session as debates
 from moot.core.clock import SECOND, Millis, fixed_clock, parse_time
 from moot.core.errors import MootError, Refused, StoreFailed
-from moot.flows.debate import session as debates
 from moot.protocols.debate.checker import CheckedSession, check_session
 from moot.protocols.debate.compare import compare
 from moot.protocols.debate.course import is_placeholder
@@ -537,7 +537,7 @@ def test_if_the_disk_fails_the_open_entry_is_put_back(
         failed.append(1)
         raise OSError(5, "Input/output error")
 
-    monkeypatch.setattr("moot.flows.debate.file.os.fsync", once)
+    monkeypatch.setattr("moot.api.debates.session_file.os.fsync", once)
     with pytest.raises(StoreFailed):
         debates.add(file, mine, fixed_clock("2026-03-01T09:03:00Z"))
     assert failed

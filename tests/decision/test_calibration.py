@@ -6,9 +6,8 @@ import math
 
 import pytest
 
-from moot.core.intervals import Interval
-from moot.protocols.decision.calibration import calibrate_vote
-from moot.protocols.decision.track_record import Record
+from moot.core.numbers import Interval
+from moot.protocols.decision.track_record import Record, calibrate_vote
 
 pytestmark = pytest.mark.requirement("DEC-031")
 

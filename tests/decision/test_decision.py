@@ -14,6 +14,7 @@ from moot.core.names import SYSTEM
 from moot.protocols.decision import commands as ask
 from moot.protocols.decision import events as did
 from moot.protocols.decision import stream_of
+from moot.protocols.decision.first_answers import choose_motion
 from moot.protocols.decision.machine import MACHINE, QUESTIONS, SESSIONS
 from moot.protocols.decision.model import (
     CallCost,
@@ -26,10 +27,9 @@ from moot.protocols.decision.model import (
     Stage,
     State,
 )
-from moot.protocols.decision.motion import choose_motion
 from moot.protocols.decision.views import describe_decision, find_shared_models
 from moot.testing import Scenario, World, given
-from tests.engine import forge
+from tests.engine import tampering
 
 OTTER, CRANE, FINCH = "amber-otter", "teal-crane", "coral-finch"
 PERSON = "operator"
@@ -290,12 +290,12 @@ def test_a_person_decides_only_on_a_history_that_is_proved(
 ) -> None:
     """Someone who can write the store chains another answer in: the signature is missing."""
     settled(asked)
-    forge.rewrite(asked.world, STREAM, 1, corr="forged")
-    before = forge.everything(asked.world)
+    tampering.rewrite(asked.world, STREAM, 1, corr="forged")
+    before = tampering.everything(asked.world)
     with pytest.raises(Tampered) as caught:
         asked.world.another_engine().execute(STREAM, word(reason="x"), PERSON)
     assert caught.value.code == "unproved_record"
-    assert forge.everything(asked.world) == before
+    assert tampering.everything(asked.world) == before
 
 
 @pytest.mark.requirement("DEC-014")

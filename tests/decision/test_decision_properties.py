@@ -22,6 +22,7 @@ from moot.protocols.decision.model import (
     Stage,
 )
 from moot.testing import World
+from tests.sampling import examples
 
 STREAM = stream_of("q-1")
 NAMES = ("amber-otter", "teal-crane", "coral-finch")
@@ -69,7 +70,7 @@ def reachable(stage: Stage) -> set[Stage]:
 
 
 @pytest.mark.requirement("DEC-020")
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.lists(st.tuples(st.sampled_from(ACTORS), COMMANDS), max_size=25))
 def test_any_sequence_of_commands_leaves_a_sound_decision(
     steps: list[tuple[str, Command]],

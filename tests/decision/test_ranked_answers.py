@@ -10,10 +10,10 @@ from moot.core.names import OPERATOR, SYSTEM
 from moot.protocols.decision import commands as ask
 from moot.protocols.decision import events as did
 from moot.protocols.decision import stream_of
-from moot.protocols.decision.answer_options import list_options, list_unranked, order_for
+from moot.protocols.decision.first_answers import list_options, list_unranked, order_for
 from moot.protocols.decision.machine import MACHINE
 from moot.protocols.decision.model import AnswerVote, ChamberKind, DecisionSeat, State
-from moot.protocols.decision.ranking_report import needs_pick, report_rankings
+from moot.protocols.decision.rankings import needs_pick, report_rankings
 from moot.testing import Scenario, World, given
 
 NAMES = ("amber-otter", "teal-crane", "coral-finch", "jade-heron", "onyx-lark")

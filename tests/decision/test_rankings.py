@@ -18,7 +18,6 @@ from moot.protocols.decision.rankings import (
     Choice,
     ChoiceRule,
     choose,
-    choose_by_all,
     count_duels,
     effect_of_own_answers,
     require_ballot,
@@ -42,7 +41,7 @@ def elections(draw: st.DrawFn) -> tuple[list[Ballot], int]:
 def test_the_rules_need_not_agree() -> None:
     """Most put a first, and everybody else puts it last."""
     ballots = ballots_of((6, "abcd"), (5, "cbda"), (4, "dbca"), (3, "bcda"))
-    by_rule = choose_by_all(ballots, 4)
+    by_rule = {rule: choose(rule, ballots, 4) for rule in ChoiceRule}
     assert by_rule[ChoiceRule.PLURALITY] == Choice((0,), (6, 3, 5, 4))
     assert by_rule[ChoiceRule.BORDA] == Choice((1,), (18, 39, 31, 20))
     assert by_rule[ChoiceRule.CONDORCET].winner == 1
@@ -111,7 +110,8 @@ def test_who_voted_does_not_matter(election: tuple[list[Ballot], int], chance: o
     ballots, answers = election
     shuffled = list(ballots)
     chance.shuffle(shuffled)  # type: ignore[attr-defined]
-    assert choose_by_all(ballots, answers) == choose_by_all(shuffled, answers)
+    for rule in ChoiceRule:
+        assert choose(rule, ballots, answers) == choose(rule, shuffled, answers)
 
 
 @given(elections(), st.data())

@@ -8,12 +8,10 @@ from itertools import combinations_with_replacement, permutations, product
 
 import pytest
 
-from moot.flows.decisions.debate_rounds import THRESHOLDS
-from moot.protocols.debate.consensus import DebateVote, compute_consensus
+from moot.api.decisions.debate_rounds import THRESHOLDS
+from moot.protocols.debate.consensus import DebateVote, compute_consensus, find_stopping_approval
 from moot.protocols.debate.model import ConsensusMode, Rules, Stance
-from moot.protocols.debate.rule_limit import find_stopping_approval
-from moot.protocols.decision.rankings import Ballot, ChoiceRule, choose, count_duels
-from moot.protocols.decision.rule_limits import RULE_LIMITS
+from moot.protocols.decision.rankings import RULE_LIMITS, Ballot, ChoiceRule, choose, count_duels
 
 pytestmark = pytest.mark.requirement("DEC-037")
 

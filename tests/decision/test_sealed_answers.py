@@ -6,15 +6,15 @@ import hashlib
 
 import pytest
 
+from moot.api.decisions.receipt_content import APART, TOGETHER, describe_custody, describe_seal
 from moot.core.machine import Command
 from moot.core.names import SYSTEM
-from moot.flows.decisions.seal_custody import APART, TOGETHER, describe_custody, describe_seal
 from moot.protocols.decision import commands as ask
 from moot.protocols.decision import events as did
 from moot.protocols.decision import stream_of
+from moot.protocols.decision.first_answers import commit_to_answer
 from moot.protocols.decision.machine import MACHINE
 from moot.protocols.decision.model import DecisionSeat, State
-from moot.protocols.decision.seal import commit_to_answer
 from moot.testing import Scenario, World, given
 
 pytestmark = pytest.mark.requirement("DEC-038")

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import random
 
-from moot.flows.decisions.track_page import RIGHT, WRONG, build_track_page
+from moot.api.decisions.track_page import RIGHT, WRONG, build_track_page
 from moot.pages import IntervalChart, Report, Table, to_html, to_json, to_markdown
 from moot.protocols.decision.forecasts import Outcome
 from moot.protocols.decision.model import SeatForecast

@@ -12,28 +12,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moot.core.intervals import mean_interval, share_interval
+from moot.core.numbers import mean_interval, share_interval
 from moot.protocols.decision.forecasts import (
-    BrierParts,
+    FEWEST_OUTCOMES,
     Outcome,
-    ScoredForecast,
-    decompose,
+    count_effective_voters,
+    effective_count,
     forecast_of,
+    mean_error_correlation,
     mean_score,
     score,
 )
-from moot.protocols.decision.independence import (
-    FEWEST_OUTCOMES,
-    chance_that_majority_is_right,
-    count_effective_voters,
-    effective_count,
-    mean_error_correlation,
-)
-
-
-@pytest.mark.parametrize(("voters", "chance"), [(3, 0.648), (11, 0.7535), (101, 0.9791)])
-def test_condorcets_jury(voters: int, chance: float) -> None:
-    assert round(float(chance_that_majority_is_right(voters, Fraction(3, 5))), 4) == chance
 
 
 def test_jurors_who_share_a_cause_count_as_three() -> None:
@@ -121,28 +110,6 @@ def test_a_score_by_hand() -> None:
     assert mean_score([]) is None
 
 
-def test_briers_parts_by_hand() -> None:
-    """Four times 3/4, of which three were right; twice 1/4, of which one was."""
-    high, low = Fraction(3, 4), Fraction(1, 4)
-    cases = [ScoredForecast(high, True)] * 3 + [ScoredForecast(high, False)]
-    cases += [ScoredForecast(low, True), ScoredForecast(low, False)]
-    assert decompose(cases) == BrierParts(
-        score=Fraction(11, 48),
-        reliability=Fraction(1, 48),
-        resolution=Fraction(1, 72),
-        uncertainty=Fraction(2, 9),
-    )
-    assert decompose([]) is None
-
-
-@given(st.lists(st.tuples(st.integers(0, 10), st.booleans()), min_size=1, max_size=30))
-def test_the_parts_always_make_the_whole(cases: list[tuple[int, bool]]) -> None:
-    parts = decompose([ScoredForecast(Fraction(each, 10), right) for each, right in cases])
-    assert parts is not None
-    assert parts.score == parts.reliability - parts.resolution + parts.uncertainty
-    assert min(parts) >= 0
-
-
 @pytest.mark.parametrize(
     ("right", "total", "low", "high"),
     [(0, 5, 0.0, 0.5218), (5, 5, 0.4782, 1.0), (3, 5, 0.1466, 0.9473), (15, 30, 0.3130, 0.6870)],
@@ -154,7 +121,7 @@ def test_published_exact_intervals(right: int, total: int, low: float, high: flo
 
 def test_without_cases_anything_is_possible() -> None:
     assert share_interval(0, 0) == mean_interval(0.3, 0) == (0.0, 1.0)
-    with pytest.raises(ValueError, match="as many cases"):
+    with pytest.raises(ValueError, match="3 of 2 is not a share"):
         share_interval(3, 2)
 
 

@@ -17,15 +17,15 @@ from moot.core.errors import (
     Tampered,
 )
 from moot.core.names import REGISTRY, SYSTEM
-from moot.core.registry.commands import RetireAgent
+from moot.core.registry.model import RetireAgent
 from moot.engine.job import Job, JobOutcome
 from moot.engine.signs_of_life import SEEN
-from moot.protocols.example.commands import Finish
+from moot.protocols.example.model import Finish
 from moot.store.memory import MemoryStore, MemoryTransaction
 from moot.testing import World
-from tests.engine.forge import chain, everything, spoil_signature
-from tests.engine.jotter import MACHINE as JOTTER
-from tests.engine.jotter import STREAM, Complain, Jotted, Ponder, Spend, desk, jot
+from tests.engine.tampering import chain, everything, spoil_signature
+from tests.engine.toy_protocol import MACHINE as TOY
+from tests.engine.toy_protocol import STREAM, Complain, Jotted, Ponder, Spend, jot, toy_world
 
 OTTER, CRANE = "amber-otter", "teal-crane"
 GOOD = Job(STREAM, jot("good"), OTTER)
@@ -46,7 +46,7 @@ BAD: dict[str, tuple[Job, type[MootError], str]] = {
 
 
 def world_without_cranes_key() -> World:
-    world = desk(OTTER, CRANE)
+    world = toy_world(OTTER, CRANE)
     world.keys.signers[CRANE] = []
     return world
 
@@ -65,7 +65,7 @@ def test_a_failing_job_does_not_disturb_the_others(name: str, place: int) -> Non
     assert failed.code == code
     assert all(isinstance(result, JobOutcome) for result in results)
     assert [record.body.data for record in chain(world, STREAM)] == [{"text": "good"}] * 2
-    assert world.engine.state(JOTTER, STREAM) == world.another_engine().state(JOTTER, STREAM)
+    assert world.engine.state(TOY, STREAM) == world.another_engine().state(TOY, STREAM)
 
 
 @pytest.mark.requirement("LDG-060")
@@ -82,13 +82,13 @@ def test_a_batch_of_failures_stores_nothing(name: str) -> None:
 @pytest.mark.requirement("LDG-060")
 @pytest.mark.parametrize("place", [0, 1])
 def test_a_damaged_stream_fails_only_the_job_that_relies_on_its_proof(place: int) -> None:
-    world = desk(OTTER)
-    world.engine.execute("jotter/other", jot("one"), OTTER)
-    damaged = chain(world, "jotter/other")
+    world = toy_world(OTTER)
+    world.engine.execute("toy/other", jot("one"), OTTER)
+    damaged = chain(world, "toy/other")
     damaged[-1] = spoil_signature(damaged[-1])
     engine = world.another_engine()
-    jobs = [GOOD, Job("jotter/other", jot("still read"), OTTER)]
-    jobs.insert(place, Job("jotter/other", Spend(), OTTER))
+    jobs = [GOOD, Job("toy/other", jot("still read"), OTTER)]
+    jobs.insert(place, Job("toy/other", Spend(), OTTER))
     results = engine.execute_all(jobs)
     unproved = results.pop(place)
     assert isinstance(unproved, Tampered)
@@ -99,7 +99,7 @@ def test_a_damaged_stream_fails_only_the_job_that_relies_on_its_proof(place: int
 
 @pytest.mark.requirement("LDG-060")
 def test_a_job_that_is_undone_leaves_no_sign_of_life() -> None:
-    world = desk(OTTER, CRANE)
+    world = toy_world(OTTER, CRANE)
     world.engine.execute_all(
         [Job(STREAM, jot("fine", "x" * 70_000), OTTER), Job(STREAM, jot("x"), CRANE)]
     )
@@ -110,33 +110,33 @@ def test_a_job_that_is_undone_leaves_no_sign_of_life() -> None:
 
 
 def test_each_job_sees_what_its_predecessors_in_the_batch_left() -> None:
-    world = desk()
+    world = toy_world()
     results = world.engine.execute_all([Job(STREAM, jot(text), OTTER) for text in "abc"])
     outcomes = [result for result in results if isinstance(result, JobOutcome)]
-    states = [JOTTER.require_state(outcome.state) for outcome in outcomes]
+    states = [TOY.require_state(outcome.state) for outcome in outcomes]
     assert [state.texts for state in states] == [("a",), ("a", "b"), ("a", "b", "c")]
     assert [record.seq for record in chain(world, STREAM)] == [0, 1, 2]
 
 
 def test_results_stand_in_the_order_of_the_jobs() -> None:
-    world = desk()
-    jobs = [Job(f"jotter/{n % 3}", jot(str(n)), OTTER) for n in range(9)]
+    world = toy_world()
+    jobs = [Job(f"toy/{n % 3}", jot(str(n)), OTTER) for n in range(9)]
     results = world.engine.execute_all(jobs)
     told = [r.newest(Jotted).event.text for r in results if isinstance(r, JobOutcome)]
     assert told == [str(n) for n in range(9)]
 
 
 def test_a_refusal_with_events_is_stored_with_the_rest() -> None:
-    world = desk()
+    world = toy_world()
     results = world.engine.execute_all([GOOD, Job(STREAM, Complain(text="no"), OTTER), GOOD])
     assert [type(result) for result in results] == [JobOutcome, Refused, JobOutcome]
     kinds = [record.body.type for record in chain(world, STREAM)]
-    assert kinds == ["jotter.jotted", "jotter.complained", "jotter.jotted"]
+    assert kinds == ["toy.jotted", "toy.complained", "toy.jotted"]
 
 
 @pytest.mark.requirement("LDG-041")
 def test_a_key_that_ends_in_a_batch_signs_nothing_after_that_place() -> None:
-    world = desk(OTTER, CRANE)
+    world = toy_world(OTTER, CRANE)
     retire = Job(REGISTRY, RetireAgent(name=OTTER), SYSTEM)
     before, ended, after = world.engine.execute_all([GOOD, retire, GOOD])
     assert isinstance(before, JobOutcome)
@@ -147,7 +147,7 @@ def test_a_key_that_ends_in_a_batch_signs_nothing_after_that_place() -> None:
 
 
 def test_an_empty_batch_and_one_that_records_nothing_change_nothing() -> None:
-    world = desk()
+    world = toy_world()
     before = everything(world)
     assert world.engine.execute_all([]) == []
     (result,) = world.engine.execute_all([Job(STREAM, Ponder(), OTTER)])
@@ -156,15 +156,15 @@ def test_an_empty_batch_and_one_that_records_nothing_change_nothing() -> None:
 
 
 def test_index_rows_are_written_with_the_events_and_not_for_what_was_undone() -> None:
-    world = desk()
+    world = toy_world()
     world.engine.execute_all([GOOD, Job(STREAM, jot("late", "x" * 70_000), OTTER)])
     with world.store.read() as view:
-        (row,) = view.rows("jotter.last")
+        (row,) = view.rows("toy.last")
     assert (row.key, row.value, row.stream, row.seq) == (STREAM, b'{"text":"good"}', STREAM, 0)
 
 
 def test_a_conflict_over_one_key_is_that_jobs_own() -> None:
-    world = desk()
+    world = toy_world()
     jobs = [
         Job(STREAM, jot("a"), OTTER, "k"),
         Job(STREAM, jot("b"), OTTER, "k"),
@@ -197,7 +197,7 @@ def test_if_the_commit_fails_every_job_fails_and_nothing_stays_in_memory(
     trouble: Exception,
 ) -> None:
     store = FailingStore()
-    world = desk(store=store)
+    world = toy_world(store=store)
     world.engine.execute(STREAM, jot("before"), OTTER)
     store.trouble = trouble
     with pytest.raises(type(trouble)):
@@ -205,5 +205,5 @@ def test_if_the_commit_fails_every_job_fails_and_nothing_stays_in_memory(
     store.trouble = None
     assert [record.body.data for record in chain(world, STREAM)] == [{"text": "before"}]
     outcome = world.engine.execute(STREAM, jot("after"), OTTER)
-    assert JOTTER.require_state(outcome.state).texts == ("before", "after")
-    assert world.another_engine().state(JOTTER, STREAM) == world.engine.state(JOTTER, STREAM)
+    assert TOY.require_state(outcome.state).texts == ("before", "after")
+    assert world.another_engine().state(TOY, STREAM) == world.engine.state(TOY, STREAM)

@@ -19,15 +19,21 @@ from moot.core.errors import MootError
 from moot.core.machine import KeyClass
 from moot.core.names import CHECKPOINT, REGISTRY, SYSTEM
 from moot.core.record import Actor, ArtifactRef
-from moot.core.registry.commands import AcceptHistory, EraseArtifact, RevokeKey
-from moot.core.registry.proofs import loss_statement, sign_endorsement
-from moot.engine.agents import current_heads, register, retire, rotate
+from moot.core.registry.model import (
+    AcceptHistory,
+    EraseArtifact,
+    RevokeKey,
+    loss_statement,
+    sign_endorsement,
+)
 from moot.engine.export import bundle
+from moot.engine.registry_commands import current_heads, register, retire, rotate
 from moot.testing import World
 from moot.testing.world import CUSTODIAN
 from moot.verify import TrustedLedger, standalone, verify_records
-from tests.engine import forge
-from tests.engine.jotter import STREAM, Complain, Jot, desk, jot
+from tests.engine import tampering
+from tests.engine.toy_protocol import STREAM, Complain, Jot, jot, toy_world
+from tests.sampling import examples
 
 OTTER = "amber-otter"
 
@@ -61,7 +67,7 @@ class Player:
     KINDS = (KeyClass.AGENT, KeyClass.AGENT, KeyClass.HUMAN, KeyClass.HUMAN, KeyClass.SYSTEM)
 
     def __init__(self) -> None:
-        self.world = desk()
+        self.world = toy_world()
         self.made = 0
 
     def fresh(self, name: str) -> Any:
@@ -86,7 +92,7 @@ class Player:
         ref = ArtifactRef(cite.sha256, cite.size + data.draw(st.integers(0, 1)), cite.media_type)
         maybe = st.none() | st.text(max_size=3) | st.just("r" * 65) | st.just("0f" * 32)
         self.world.engine.execute(
-            f"jotter/{data.draw(st.sampled_from('abc'))}",
+            f"toy/{data.draw(st.sampled_from('abc'))}",
             data.draw(st.sampled_from([Jot(texts=(text,), cites=(ref,)), Complain(text=text)])),
             data.draw(st.sampled_from(self.NAMES)),
             key=data.draw(st.sampled_from([None, "k1", "k2"])),
@@ -145,7 +151,7 @@ class Player:
 
 
 @pytest.mark.requirement("LDG-080")
-@settings(max_examples=120)
+@settings(max_examples=examples(120))
 @given(st.data())
 def test_whatever_the_engine_accepts_both_checkers_call_valid(data: st.DataObject) -> None:
     player = Player()
@@ -160,7 +166,7 @@ def test_whatever_the_engine_accepts_both_checkers_call_valid(data: st.DataObjec
 
 @pytest.mark.requirement("LDG-081")
 def test_without_a_checkpoint_the_same_ledger_is_unproven() -> None:
-    world = desk()
+    world = toy_world()
     world.engine.execute(STREAM, jot("a"), OTTER)
     assert verdict(world) == "unproven"
     world.engine.checkpoint()
@@ -172,25 +178,25 @@ def test_without_a_checkpoint_the_same_ledger_is_unproven() -> None:
 @pytest.mark.requirement("LDG-082")
 @pytest.mark.parametrize("seq", [0, 1, 2])
 def test_a_rewritten_event_is_tampered(seq: int) -> None:
-    world = desk()
+    world = toy_world()
     world.engine.execute(STREAM, jot("a", "b", "c"), OTTER)
     world.engine.checkpoint()
-    forge.rewrite(world, STREAM, seq, data={"text": "forged"})
+    tampering.rewrite(world, STREAM, seq, data={"text": "forged"})
     assert verdict(world) == "tampered"
 
 
 @pytest.mark.requirement("LDG-083")
 def test_a_tail_cut_off_after_the_checkpoint_is_truncated() -> None:
-    world = desk()
+    world = toy_world()
     world.engine.execute(STREAM, jot("a", "b", "c"), OTTER)
     world.engine.checkpoint()
-    del forge.chain(world, STREAM)[2:]
+    del tampering.chain(world, STREAM)[2:]
     assert verdict(world) == "truncated"
 
 
 @pytest.mark.requirement("LDG-042")
 def test_an_event_beyond_a_revocations_heads_is_by_an_unknown_key() -> None:
-    world = desk(OTTER, "teal-crane")
+    world = toy_world(OTTER, "teal-crane")
     world.engine.execute(STREAM, jot("a"), OTTER)
     (signer,) = world.keys.signers[OTTER]
     ref, content = current_heads(world.engine)
@@ -199,33 +205,33 @@ def test_an_event_beyond_a_revocations_heads_is_by_an_unknown_key() -> None:
     world.engine.checkpoint()
     assert verdict(world) == "valid"
     actor = Actor(OTTER, 1, signer.kid)
-    forge.append_as(world, STREAM, signer, actor=actor, data={"text": "backdated"})
+    tampering.append_as(world, STREAM, signer, actor=actor, data={"text": "backdated"})
     assert verdict(world) == "unknown-key"
 
 
 @pytest.mark.requirement("LDG-084")
 def test_one_agents_key_cannot_rechain_what_others_signed() -> None:
-    world = desk(OTTER, "teal-crane")
+    world = toy_world(OTTER, "teal-crane")
     world.engine.execute(STREAM, jot("a"), OTTER)
     world.engine.execute(STREAM, jot("b"), "teal-crane")
     world.engine.checkpoint()
-    mine, theirs = forge.chain(world, STREAM)
+    mine, theirs = tampering.chain(world, STREAM)
     (signer,) = world.keys.signers[OTTER]
     # A new first event, honestly signed; the second one can only be joined to it unsigned.
-    forge.chain(world, STREAM)[:] = [mine]
-    forge.append_as(world, STREAM, signer, data={"text": "mine instead"})
+    tampering.chain(world, STREAM)[:] = [mine]
+    tampering.append_as(world, STREAM, signer, data={"text": "mine instead"})
     assert verdict(world) in ("tampered", "truncated", "forked")
-    forge.chain(world, STREAM)[:] = [mine, theirs]
-    forge.rewrite(world, STREAM, 0, data={"text": "other"})
+    tampering.chain(world, STREAM)[:] = [mine, theirs]
+    tampering.rewrite(world, STREAM, 0, data={"text": "other"})
     assert verdict(world) == "tampered"
 
 
 @pytest.mark.requirement("LDG-034")
 @pytest.mark.parametrize("streams", [1, 2, 3, 7, 8, 9])
 def test_bundles_of_ledgers_of_any_width_are_valid(streams: int) -> None:
-    world = desk()
+    world = toy_world()
     for number in range(streams):
-        world.engine.execute(f"jotter/{number}", jot("a"), OTTER)
+        world.engine.execute(f"toy/{number}", jot("a"), OTTER)
         if number % 3 == 0:
             world.engine.checkpoint()
     world.engine.checkpoint()
@@ -234,7 +240,7 @@ def test_bundles_of_ledgers_of_any_width_are_valid(streams: int) -> None:
 
 @pytest.mark.requirement("LDG-034")
 def test_a_checkpoint_by_another_key_is_tampered() -> None:
-    world = desk()
+    world = toy_world()
     world.keys.signers[CHECKPOINT] = []
     world.engine.execute(STREAM, jot("a"), OTTER)
     world.keys.make(CHECKPOINT)

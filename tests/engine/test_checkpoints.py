@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from moot.core.checkpoint_note import Checkpoint, read_note
 from moot.core.errors import Refused, StoreFailed, Tampered
 from moot.core.ledger import Head
 from moot.core.names import CHECKPOINT, REGISTRY
-from moot.core.note import Checkpoint, read_note
 from moot.engine.checkpoints import (
     EVERY_EVENTS,
     NewCheckpoint,
@@ -24,9 +24,9 @@ from moot.engine.job import Job, JobOutcome
 from moot.store.memory import MemoryStore, MemoryTransaction
 from moot.testing import World
 from tests.core import merkle
-from tests.engine.forge import chain, everything
-from tests.engine.jotter import MACHINE as JOTTER
-from tests.engine.jotter import STREAM, desk, jot
+from tests.engine.tampering import chain, everything
+from tests.engine.toy_protocol import MACHINE as TOY
+from tests.engine.toy_protocol import STREAM, jot, toy_world
 
 OTTER = "amber-otter"
 
@@ -49,9 +49,9 @@ def leaves(world: World) -> list[bytes]:
 
 @pytest.mark.requirement("LDG-034")
 def test_a_checkpoint_pins_every_head() -> None:
-    world = desk()
+    world = toy_world()
     for number in range(11):
-        world.engine.execute(f"jotter/{number}", jot(*"ab"), OTTER)
+        world.engine.execute(f"toy/{number}", jot(*"ab"), OTTER)
         kept = world.engine.checkpoint()
         assert kept is not None
         assert kept.checkpoint.root == merkle.tree_hash(leaves(world))
@@ -60,18 +60,18 @@ def test_a_checkpoint_pins_every_head() -> None:
             2 + 2 * (number + 1),
         )
         assert read_note(kept.note, world.trust.checkpoint) == kept.checkpoint == note_of(world)
-    world.engine.execute("jotter/3", jot("later"), OTTER)
+    world.engine.execute("toy/3", jot("later"), OTTER)
     moved = world.engine.checkpoint()
     assert moved is not None
-    assert [name for name, _ in moved.moved] == ["jotter/3"]
+    assert [name for name, _ in moved.moved] == ["toy/3"]
     assert moved.checkpoint.root == merkle.tree_hash(leaves(world))
 
 
 @pytest.mark.requirement("LDG-034")
 def test_every_stream_has_a_path_to_the_newest_root() -> None:
-    world = desk()
+    world = toy_world()
     for number in range(9):
-        world.engine.execute(f"jotter/{number}", jot("a"), OTTER)
+        world.engine.execute(f"toy/{number}", jot("a"), OTTER)
         world.engine.checkpoint()
     checkpoint, all_leaves = note_of(world), leaves(world)
     assert checkpoint is not None
@@ -84,12 +84,12 @@ def test_every_stream_has_a_path_to_the_newest_root() -> None:
 
 @pytest.mark.requirement("LDG-034")
 def test_the_stored_tree_belongs_to_the_newest_note_not_to_the_newest_events() -> None:
-    world = desk()
+    world = toy_world()
     world.engine.execute(STREAM, jot("a"), OTTER)
     world.engine.checkpoint()
     before, pinned = note_of(world), leaves(world)
     world.engine.execute(STREAM, jot("b"), OTTER)
-    world.engine.execute("jotter/new", jot("b"), OTTER)
+    world.engine.execute("toy/new", jot("b"), OTTER)
     assert note_of(world) == before
     assert before is not None
     with world.store.read() as view:
@@ -101,7 +101,7 @@ def test_the_stored_tree_belongs_to_the_newest_note_not_to_the_newest_events() -
 
 @pytest.mark.requirement("LDG-035")
 def test_numbers_grow_by_one_across_processes() -> None:
-    world = desk()
+    world = toy_world()
     numbers = []
     for number in range(5):
         engine = world.another_engine()
@@ -114,7 +114,7 @@ def test_numbers_grow_by_one_across_processes() -> None:
 
 @pytest.mark.requirement("LDG-035")
 def test_nothing_moved_is_no_new_checkpoint() -> None:
-    world = desk()
+    world = toy_world()
     assert world.engine.checkpoint() is not None
     before = everything(world)
     assert world.engine.checkpoint() is None
@@ -124,7 +124,7 @@ def test_nothing_moved_is_no_new_checkpoint() -> None:
 
 @pytest.mark.requirement("LDG-035")
 def test_a_clock_that_went_backwards_does_not_lower_the_number() -> None:
-    world = desk()
+    world = toy_world()
     world.engine.checkpoint()
     world.clock.forward(minutes=-60)
     world.engine.execute(STREAM, jot("a"), OTTER)
@@ -135,7 +135,7 @@ def test_a_clock_that_went_backwards_does_not_lower_the_number() -> None:
 
 @pytest.mark.requirement("LDG-036")
 def test_a_process_that_wrote_leaves_a_checkpoint_when_it_ends() -> None:
-    world = desk()
+    world = toy_world()
     with world.engine:
         world.engine.execute(STREAM, jot("a"), OTTER)
         assert note_of(world) is None
@@ -146,16 +146,16 @@ def test_a_process_that_wrote_leaves_a_checkpoint_when_it_ends() -> None:
 
 @pytest.mark.requirement("LDG-036")
 def test_a_process_that_only_read_leaves_none() -> None:
-    world = desk()
+    world = toy_world()
     engine = world.another_engine()
-    engine.state(JOTTER, STREAM)
+    engine.state(TOY, STREAM)
     engine.close()
     assert note_of(world) is None
 
 
 @pytest.mark.requirement("LDG-036")
 def test_a_process_without_the_checkpoint_key_ends_quietly() -> None:
-    world = desk()
+    world = toy_world()
     world.keys.signers[CHECKPOINT] = []
     with world.engine:
         world.engine.execute(STREAM, jot("a"), OTTER)
@@ -164,7 +164,7 @@ def test_a_process_without_the_checkpoint_key_ends_quietly() -> None:
 
 @pytest.mark.requirement("LDG-036")
 def test_asking_for_one_without_its_key_is_refused() -> None:
-    world = desk()
+    world = toy_world()
     world.keys.signers[CHECKPOINT] = []
     before = everything(world)
     with pytest.raises(Refused) as caught:
@@ -179,7 +179,7 @@ def many(world: World, events: int) -> list[Any]:
 
 @pytest.mark.requirement("LDG-036")
 def test_every_thousand_events_one_is_made() -> None:
-    world = desk()  # its founding engine has counted two events so far: one registration
+    world = toy_world()  # its founding engine has counted two events so far: one registration
     many(world, EVERY_EVENTS - 2)
     assert note_of(world) is None
     many(world, 1)
@@ -196,7 +196,7 @@ def test_every_thousand_events_one_is_made() -> None:
 
 @pytest.mark.requirement("LDG-036")
 def test_a_listener_hears_of_each_and_of_the_heads_that_moved() -> None:
-    world = desk()
+    world = toy_world()
     heard: list[NewCheckpoint] = []
     engine = Engine(world.store, world.keys, world.trust, world.clock, world.machines, heard.append)
     engine.execute(STREAM, jot("a"), OTTER)
@@ -232,7 +232,7 @@ def test_an_automatic_checkpoint_that_fails_does_not_fail_what_is_durable_alread
 ) -> None:
     """The events are committed: to report them as failed would have them done twice."""
     store = FullDisk()
-    world = desk(store=store)
+    world = toy_world(store=store)
     deaf = trouble == "the listener"
 
     def listen(_kept: NewCheckpoint) -> None:
@@ -255,7 +255,7 @@ def test_an_automatic_checkpoint_that_fails_does_not_fail_what_is_durable_alread
 @pytest.mark.requirement("LDG-037")
 def test_a_damaged_note_is_not_built_upon() -> None:
     """Its number is unknown, so a new one could not be known to be newer."""
-    world = desk()
+    world = toy_world()
     world.engine.checkpoint()
     assert isinstance(world.store, MemoryStore)
     notes = world.store._tables.notes
@@ -274,17 +274,17 @@ def test_a_tree_that_the_last_note_was_not_made_of_is_not_built_upon(
     level: int, gone: bool
 ) -> None:
     """Whoever may write the file may write the tree; the new note would sign for it."""
-    world = desk()
+    world = toy_world()
     for number in range(4):
-        world.engine.execute(f"jotter/{number}", jot("a"), OTTER)
+        world.engine.execute(f"toy/{number}", jot("a"), OTTER)
     world.engine.checkpoint()
     assert isinstance(world.store, MemoryStore)
     nodes = world.store._tables.nodes
     nodes[level, 1] = bytes(32)
     if gone:
         del nodes[level, 1]
-    world.engine.execute("jotter/3", jot("b"), OTTER)  # far from it: only the root knows
-    world.engine.execute("jotter/0", jot("b"), OTTER)
+    world.engine.execute("toy/3", jot("b"), OTTER)  # far from it: only the root knows
+    world.engine.execute("toy/0", jot("b"), OTTER)
     before = everything(world)
     with pytest.raises(Tampered) as caught:
         world.engine.checkpoint()
@@ -294,14 +294,14 @@ def test_a_tree_that_the_last_note_was_not_made_of_is_not_built_upon(
 
 @pytest.mark.requirement("LDG-098")
 def test_a_stream_that_the_last_note_counts_may_not_be_gone() -> None:
-    world = desk()
+    world = toy_world()
     for number in range(3):
-        world.engine.execute(f"jotter/{number}", jot("a"), OTTER)
+        world.engine.execute(f"toy/{number}", jot("a"), OTTER)
     world.engine.checkpoint()
     assert isinstance(world.store, MemoryStore)
-    del world.store._tables.chains["jotter/2"]
+    del world.store._tables.chains["toy/2"]
     before = everything(world)
-    for act in (world.engine.checkpoint, lambda: world.engine.execute("jotter/9", jot("a"), OTTER)):
+    for act in (world.engine.checkpoint, lambda: world.engine.execute("toy/9", jot("a"), OTTER)):
         with pytest.raises(Tampered) as caught:
             act()
         assert caught.value.code == "rolled_back"
@@ -312,18 +312,18 @@ def test_a_stream_that_the_last_note_counts_may_not_be_gone() -> None:
 @pytest.mark.parametrize("lowered", [False, True])
 def test_a_head_that_is_only_said_to_stand_still_is_not_left_out(lowered: bool) -> None:
     """What is pinned lies beside the events, unsigned; a second lie may make the sum right."""
-    world = desk()
-    for stream in (STREAM, "jotter/other"):
+    world = toy_world()
+    for stream in (STREAM, "toy/other"):
         world.engine.execute(stream, jot("a", "b"), OTTER)
     world.engine.checkpoint()
     world.engine.execute(STREAM, jot("unpinned"), OTTER)
-    world.engine.execute("jotter/other", jot("more"), OTTER)
+    world.engine.execute("toy/other", jot("more"), OTTER)
     assert isinstance(world.store, MemoryStore)
     noted = world.store._tables.noted
     noted[STREAM] = Head(noted[STREAM].number, 2, chain(world, STREAM)[2].hash)
     if lowered:
-        other = noted["jotter/other"]
-        noted["jotter/other"] = Head(other.number, 0, chain(world, "jotter/other")[0].hash)
+        other = noted["toy/other"]
+        noted["toy/other"] = Head(other.number, 0, chain(world, "toy/other")[0].hash)
     before = everything(world)
     with pytest.raises(Tampered) as caught:
         world.another_engine().checkpoint()

@@ -12,18 +12,16 @@ from moot.core.errors import Malformed, MootError, NotFound, Refused
 from moot.core.machine import Command
 from moot.core.names import REGISTRY, SYSTEM
 from moot.core.record import ArtifactRef, genesis
-from moot.core.registry.commands import RetireAgent
-from moot.core.registry.model import KeyEnding
-from moot.engine.agents import current_heads, retire, revoke, rotate
-from moot.engine.keys import PrivateKey
-from moot.protocols.example.commands import Ask, Finish
-from moot.protocols.example.events import ErrandAsked
+from moot.core.registry.model import KeyEnding, RetireAgent
+from moot.engine.registry_commands import current_heads, retire, revoke, rotate
+from moot.engine.signers import PrivateKey
 from moot.protocols.example.machine import MACHINE as EXAMPLE
+from moot.protocols.example.model import Ask, ErrandAsked, Finish
 from moot.testing import MemoryKeys, World
 from moot.testing.world import CUSTODIAN
-from tests.engine.forge import chain, everything
-from tests.engine.jotter import MACHINE as JOTTER
-from tests.engine.jotter import STREAM, Complain, Jot, Jotted, Ponder, desk, jot
+from tests.engine.tampering import chain, everything
+from tests.engine.toy_protocol import MACHINE as TOY
+from tests.engine.toy_protocol import STREAM, Complain, Jot, Jotted, Ponder, jot, toy_world
 
 OTTER = "amber-otter"
 
@@ -43,7 +41,7 @@ def unchanged(
 
 @pytest.mark.requirement("LDG-021")
 def test_a_command_becomes_a_signed_record_that_continues_its_stream() -> None:
-    world = desk()
+    world = toy_world()
     outcome = world.engine.execute(STREAM, jot("one", "two"), OTTER)
     first, second = chain(world, STREAM)
     signer = world.keys.signers[OTTER][0]
@@ -52,14 +50,14 @@ def test_a_command_becomes_a_signed_record_that_continues_its_stream() -> None:
     assert second.body.prev == first.hash.hex()
     assert [record.body.data for record in (first, second)] == [{"text": "one"}, {"text": "two"}]
     assert [r.hash for r in outcome.recorded] == [first.hash, second.hash]
-    assert outcome.state == world.engine.state(JOTTER, STREAM)
+    assert outcome.state == world.engine.state(TOY, STREAM)
     assert outcome.state.texts == ("one", "two")
     assert not outcome.replayed
 
 
 @pytest.mark.requirement("LDG-020")
 def test_role_cause_and_correlation_are_recorded_and_signed() -> None:
-    world = desk()
+    world = toy_world()
     cause = "0f" * 32
     outcome = world.engine.execute(
         STREAM, jot("one"), OTTER, role="judge", cause=cause, corr="affair-7"
@@ -69,13 +67,13 @@ def test_role_cause_and_correlation_are_recorded_and_signed() -> None:
     assert (told["cause"], told["corr"]) == (cause, "affair-7")
     (recorded,) = outcome.recorded
     assert (recorded.actor.role, recorded.cause, recorded.corr) == ("judge", cause, "affair-7")
-    again = world.another_engine().state(JOTTER, STREAM)
+    again = world.another_engine().state(TOY, STREAM)
     assert again == outcome.state
 
 
 @pytest.mark.requirement("LDG-020")
 def test_the_time_is_that_of_the_engines_clock() -> None:
-    world = desk()
+    world = toy_world()
     outcome = world.engine.execute(STREAM, jot("one"), OTTER)
     assert outcome.recorded[0].at == world.clock.now
     assert chain(world, STREAM)[0].body.at == "2026-02-18T16:00:00.000Z"
@@ -83,7 +81,7 @@ def test_the_time_is_that_of_the_engines_clock() -> None:
 
 @pytest.mark.requirement("LDG-027")
 def test_an_event_names_the_newest_registry_position_its_author_saw() -> None:
-    world = desk()
+    world = toy_world()
     world.engine.execute(STREAM, jot("one"), OTTER)
     world.agent("teal-crane")
     world.engine.execute(STREAM, jot("two"), OTTER)
@@ -93,7 +91,7 @@ def test_an_event_names_the_newest_registry_position_its_author_saw() -> None:
 
 @pytest.mark.requirement("LDG-027")
 def test_the_registry_position_never_decreases_along_a_stream() -> None:
-    world = desk()
+    world = toy_world()
     for number in range(6):
         world.engine.execute(STREAM, jot(str(number)), OTTER)
         if number % 2:
@@ -106,58 +104,58 @@ def test_the_registry_position_never_decreases_along_a_stream() -> None:
 
 
 def test_a_refusal_raises_its_first_error_with_all_findings_and_keeps_its_events() -> None:
-    world = desk()
+    world = toy_world()
     with pytest.raises(Refused) as caught:
         world.engine.execute(STREAM, Complain(text="too loud"), OTTER)
     assert (caught.value.code, str(caught.value)) == ("unhappy", "too loud")
     assert [f.code for f in caught.value.findings] == ["sigh", "unhappy"]
-    assert [record.body.type for record in chain(world, STREAM)] == ["jotter.complained"]
-    assert world.engine.state(JOTTER, STREAM).complaints == 1
+    assert [record.body.type for record in chain(world, STREAM)] == ["toy.complained"]
+    assert world.engine.state(TOY, STREAM).complaints == 1
 
 
 def test_a_plain_refusal_stores_nothing() -> None:
-    world = desk()
+    world = toy_world()
     world.engine.execute("example/today", Ask(title="tea", of=OTTER), OTTER)
     error = unchanged(world, Refused, "errand_not_open", "example/today", Finish(id="e9"), OTTER)
     assert error.findings[0].rule == "EXA-03"
 
 
 def test_remarks_travel_with_an_accepted_command() -> None:
-    world = desk()
+    world = toy_world()
     outcome = world.engine.execute(STREAM, Ponder(), OTTER)
     assert [f.code for f in outcome.findings] == ["hm"]
     assert outcome.recorded == ()
-    assert world.engine.state(JOTTER, STREAM).texts == ()
+    assert world.engine.state(TOY, STREAM).texts == ()
 
 
 @pytest.mark.requirement("LDG-024")
 @pytest.mark.parametrize("texts", [("x" * 70_000,), ("fine", "x" * 70_000), ("x" * 70_000, "fine")])
 def test_an_event_too_large_is_refused_and_its_siblings_with_it(texts: tuple[str, ...]) -> None:
-    world = desk()
+    world = toy_world()
     error = unchanged(world, Refused, "too_large", STREAM, Jot(texts=texts), OTTER)
     assert error.hint
 
 
 @pytest.mark.requirement("LDG-002")
 def test_an_event_outside_the_canonical_profile_is_malformed_and_stores_nothing() -> None:
-    world = desk()
+    world = toy_world()
     unchanged(world, Malformed, "not_canonical", STREAM, jot("\ud800"), OTTER)
 
 
 @pytest.mark.requirement("LDG-025")
 @pytest.mark.parametrize("more", [{"corr": ""}, {"corr": "c" * 129}, {"role": ""}, {"cause": "x"}])
 def test_what_a_checker_would_refuse_is_refused_by_the_writer(more: dict[str, str]) -> None:
-    world = desk()
+    world = toy_world()
     unchanged(world, Malformed, "malformed", STREAM, jot("one"), OTTER, **more)
 
 
-@pytest.mark.parametrize("stream", ["", "Jotter/x", "jotter/a b", "jotter/../x", "registry/x"])
+@pytest.mark.parametrize("stream", ["", "Toy/x", "toy/a b", "toy/../x", "registry/x"])
 def test_a_stream_that_is_no_stream_is_malformed(stream: str) -> None:
-    unchanged(desk(), Malformed, "bad_id", stream, jot("one"), OTTER)
+    unchanged(toy_world(), Malformed, "bad_id", stream, jot("one"), OTTER)
 
 
 def test_a_protocol_that_nobody_runs_is_not_found() -> None:
-    unchanged(desk(), NotFound, "unknown_protocol", "nobody/x", jot("one"), OTTER)
+    unchanged(toy_world(), NotFound, "unknown_protocol", "nobody/x", jot("one"), OTTER)
 
 
 @pytest.mark.parametrize(
@@ -170,7 +168,7 @@ def test_a_protocol_that_nobody_runs_is_not_found() -> None:
     ],
 )
 def test_a_command_of_another_protocol_is_malformed(stream: str, command: Command) -> None:
-    unchanged(desk(), Malformed, "unknown_command", stream, command, OTTER)
+    unchanged(toy_world(), Malformed, "unknown_command", stream, command, OTTER)
 
 
 # Who may sign
@@ -178,19 +176,19 @@ def test_a_command_of_another_protocol_is_malformed(stream: str, command: Comman
 
 @pytest.mark.requirement("LDG-040")
 def test_a_name_that_was_never_registered_cannot_act() -> None:
-    unchanged(desk(), NotFound, "agent_not_found", STREAM, jot("one"), "nobody-here")
+    unchanged(toy_world(), NotFound, "agent_not_found", STREAM, jot("one"), "nobody-here")
 
 
 @pytest.mark.requirement("LDG-040")
 def test_a_name_alone_is_not_enough_the_key_must_be_here() -> None:
-    world = desk()
+    world = toy_world()
     world.keys.signers[OTTER] = []
     unchanged(world, Refused, "key_missing", STREAM, jot("one"), OTTER)
 
 
 @pytest.mark.requirement("LDG-040")
 def test_another_key_under_the_same_name_does_not_sign() -> None:
-    world = desk()
+    world = toy_world()
     world.keys.signers[OTTER] = []
     world.keys.make(OTTER, salt="impostor")
     unchanged(world, Refused, "key_missing", STREAM, jot("one"), OTTER)
@@ -206,7 +204,7 @@ class Confused(MemoryKeys):
 
 @pytest.mark.requirement("LDG-040")
 def test_a_key_folder_that_hands_out_another_key_is_not_believed() -> None:
-    world = desk()
+    world = toy_world()
     confused = Confused()
     confused.make(OTTER, salt="impostor")
     world.engine.keys = confused
@@ -215,12 +213,12 @@ def test_a_key_folder_that_hands_out_another_key_is_not_believed() -> None:
 
 @pytest.mark.requirement("LDG-040")
 def test_the_checkpoint_key_acts_for_nobody() -> None:
-    unchanged(desk(), NotFound, "agent_not_found", STREAM, jot("one"), "checkpoint")
+    unchanged(toy_world(), NotFound, "agent_not_found", STREAM, jot("one"), "checkpoint")
 
 
 @pytest.mark.requirement("LDG-040")
 def test_the_root_acts_as_system_only_where_its_key_is() -> None:
-    world = desk()
+    world = toy_world()
     outcome = world.engine.execute(STREAM, jot("by the machine"), SYSTEM)
     assert outcome.recorded[0].actor.id == SYSTEM
     world.keys.signers[SYSTEM] = []
@@ -230,7 +228,7 @@ def test_the_root_acts_as_system_only_where_its_key_is() -> None:
 @pytest.mark.requirement("LDG-041")
 @pytest.mark.parametrize("new_holder", [False, True])
 def test_after_a_rotation_only_the_new_key_signs(new_holder: bool) -> None:
-    world = desk()
+    world = toy_world()
     (old,) = world.keys.signers[OTTER]
     new = world.keys.make(OTTER, salt="second")
     rotate(
@@ -250,7 +248,7 @@ def test_after_a_rotation_only_the_new_key_signs(new_holder: bool) -> None:
 
 @pytest.mark.requirement("LDG-041")
 def test_a_revoked_key_signs_nothing_more() -> None:
-    world = desk()
+    world = toy_world()
     (signer,) = world.keys.signers[OTTER]
     ref, data = current_heads(world.engine)
     world.artifacts.put(data, ref.media_type)
@@ -261,7 +259,7 @@ def test_a_revoked_key_signs_nothing_more() -> None:
 
 @pytest.mark.requirement("LDG-041")
 def test_a_revocation_needs_its_heads_to_be_stored_before() -> None:
-    world = desk()
+    world = toy_world()
     (signer,) = world.keys.signers[OTTER]
     before = everything(world)
     with pytest.raises(Refused) as caught:
@@ -272,7 +270,7 @@ def test_a_revocation_needs_its_heads_to_be_stored_before() -> None:
 
 @pytest.mark.requirement("LDG-041")
 def test_a_retired_agent_signs_nothing_more_until_a_next_holder_takes_the_name() -> None:
-    world = desk()
+    world = toy_world()
     (old,) = world.keys.signers[OTTER]
     retire(world.engine, OTTER, "done")
     unchanged(world, Refused, "agent_retired", STREAM, jot("one"), OTTER)
@@ -286,7 +284,7 @@ def test_a_retired_agent_signs_nothing_more_until_a_next_holder_takes_the_name()
 
 @pytest.mark.requirement("LDG-042")
 def test_the_heads_a_revocation_cites_list_every_stream() -> None:
-    world = desk()
+    world = toy_world()
     world.engine.execute(STREAM, jot("one", "two"), OTTER)
     ref, data = current_heads(world.engine)
     heads = json.loads(data)
@@ -303,7 +301,7 @@ def test_the_heads_a_revocation_cites_list_every_stream() -> None:
 
 @pytest.mark.requirement("LDG-050")
 def test_artifacts_are_cited_by_hash_in_the_signed_body() -> None:
-    world = desk()
+    world = toy_world()
     ref = world.artifacts.put(b"long text", "text/plain")
     outcome = world.engine.execute(STREAM, Jot(texts=("see there",), cites=(ref,)), OTTER)
     assert outcome.recorded[0].artifacts == (ref,)
@@ -315,7 +313,7 @@ def test_artifacts_are_cited_by_hash_in_the_signed_body() -> None:
 @pytest.mark.requirement("LDG-050")
 @pytest.mark.parametrize("stored", [False, True])
 def test_what_an_event_cites_must_be_stored_before_it(stored: bool) -> None:
-    world = desk()
+    world = toy_world()
     real = world.artifacts.put(b"long text", "text/plain") if stored else None
     absent = ArtifactRef("ab" * 32, 9, "text/plain")
     cites = (real, absent) if real else (absent,)
@@ -325,29 +323,29 @@ def test_what_an_event_cites_must_be_stored_before_it(stored: bool) -> None:
 @pytest.mark.requirement("LDG-050")
 def test_a_citation_gives_the_size_the_artifact_has() -> None:
     """A checker looks for the artifact of that hash and that size."""
-    world = desk()
+    world = toy_world()
     ref = world.artifacts.put(b"long text", "text/plain")
     wrong = ArtifactRef(ref.sha256, ref.size + 1, ref.media_type)
     unchanged(world, Refused, "artifact_missing", STREAM, Jot(texts=("x",), cites=(wrong,)), OTTER)
 
 
 def test_a_ledger_without_artifacts_accepts_no_citation() -> None:
-    world = desk()
+    world = toy_world()
     ref = world.artifacts.put(b"long text", "text/plain")
     world.engine.artifacts = None
     unchanged(world, Refused, "artifact_missing", STREAM, Jot(texts=("x",), cites=(ref,)), OTTER)
 
 
 def test_a_stream_is_read_only_with_the_machine_that_runs_it() -> None:
-    world = desk()
+    world = toy_world()
     world.engine.execute(STREAM, jot("one"), OTTER)
-    assert world.engine.state(JOTTER, STREAM).texts == ("one",)
+    assert world.engine.state(TOY, STREAM).texts == ("one",)
     with pytest.raises(TypeError, match="example"):
         world.engine.state(EXAMPLE, STREAM)
 
 
 def test_an_outcome_gives_the_newest_event_of_a_kind() -> None:
-    world = desk()
+    world = toy_world()
     outcome = world.engine.execute(STREAM, jot("one", "two"), OTTER)
     assert outcome.newest(Jotted) == outcome.recorded[1]
     with pytest.raises(KeyError, match="ErrandAsked"):

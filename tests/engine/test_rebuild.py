@@ -14,8 +14,8 @@ from moot.core.machine import Drop, Put, Words
 from moot.core.names import REGISTRY
 from moot.core.record import Record
 from moot.engine.engine import Engine
-from moot.protocols.example.commands import Ask, Finish
 from moot.protocols.example.machine import MACHINE as EXAMPLE
+from moot.protocols.example.model import Ask, Finish
 from moot.store.memory import MemoryStore
 from moot.store.sqlite import SqliteStore
 from moot.testing import World

@@ -16,13 +16,12 @@ import msgspec
 import pytest
 
 from moot.core.errors import MootError, StoreFailed, Tampered
-from moot.core.statecodec import encode_state
+from moot.core.paged_map import encode_state
 from moot.engine.engine import Engine
 from moot.engine.job import Job, JobOutcome
 from moot.engine.replay import SNAPSHOT_EVERY, take_snapshot
-from moot.protocols.example.commands import Ask, Finish, Withdraw
 from moot.protocols.example.machine import MACHINE as EXAMPLE
-from moot.protocols.example.model import Errand, State
+from moot.protocols.example.model import Ask, Errand, Finish, State, Withdraw
 from moot.store.sqlite import SqliteStore
 from moot.testing import FakeClock
 from tests.store.faults import Disk

@@ -18,14 +18,14 @@ from moot.engine.engine import Engine
 from moot.engine.job import Job
 from moot.engine.machines import Machines
 from moot.engine.replay import read_record
-from moot.protocols.example.commands import Ask, Finish, Withdraw
 from moot.protocols.example.machine import MACHINE
-from moot.protocols.example.model import State
+from moot.protocols.example.model import Ask, Finish, State, Withdraw
 from moot.store.memory import MemoryStore
 from moot.testing import World
-from tests.engine.forge import chain, everything
-from tests.engine.jotter import MACHINE as JOTTER
-from tests.engine.jotter import STREAM, desk, jot
+from tests.engine.tampering import chain, everything
+from tests.engine.toy_protocol import MACHINE as TOY
+from tests.engine.toy_protocol import STREAM, jot, toy_world
+from tests.sampling import examples
 
 OTTER, CRANE = "amber-otter", "teal-crane"
 AGENTS = (OTTER, CRANE)
@@ -61,7 +61,7 @@ STEPS = st.tuples(
 
 
 @pytest.mark.requirement("LDG-061")
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.lists(STEPS, max_size=25))
 def test_every_engine_has_the_state_that_a_full_replay_gives(steps: list[Any]) -> None:
     world = World()
@@ -82,21 +82,21 @@ def test_every_engine_has_the_state_that_a_full_replay_gives(steps: list[Any]) -
 
 @pytest.mark.requirement("LDG-061")
 def test_a_second_engine_sees_what_the_first_writes_and_writes_after_it() -> None:
-    world = desk()
+    world = toy_world()
     first, second = world.engine, world.another_engine()
     for number in range(6):
         engine, other = (first, second) if number % 2 else (second, first)
         engine.execute(STREAM, jot(str(number)), OTTER)
-        assert other.state(JOTTER, STREAM).texts[-1] == str(number)
+        assert other.state(TOY, STREAM).texts[-1] == str(number)
     assert [record.seq for record in chain(world, STREAM)] == list(range(6))
 
 
 @pytest.mark.requirement("LDG-061")
 def test_a_stream_without_events_has_the_machines_first_state() -> None:
-    world = desk()
+    world = toy_world()
     before = everything(world)
-    assert world.engine.state(JOTTER, "jotter/never") == JOTTER.initial
-    assert world.engine.load("jotter/never").seq == -1
+    assert world.engine.state(TOY, "toy/never") == TOY.initial
+    assert world.engine.load("toy/never").seq == -1
     assert everything(world) == before
 
 
@@ -227,11 +227,11 @@ def test_a_machine_of_another_version_replays() -> None:
 
 @pytest.mark.requirement("LDG-061")
 def test_an_older_copy_put_in_place_is_noticed_by_a_warm_engine_and_not_written_to() -> None:
-    world = desk()
+    world = toy_world()
     world.engine.execute(STREAM, jot("a", "b", "c"), OTTER)
     del chain(world, STREAM)[1:]
     with pytest.raises(Tampered):
-        world.engine.state(JOTTER, STREAM)
+        world.engine.state(TOY, STREAM)
     with pytest.raises(Tampered):
         world.engine.execute(STREAM, jot("d"), OTTER)
     assert len(chain(world, STREAM)) == 1
@@ -257,13 +257,13 @@ def test_a_history_that_is_gone_altogether_is_noticed_by_warm_and_cold_engines()
 
 @pytest.mark.requirement("LDG-049")
 def test_another_history_of_the_same_length_is_noticed_by_a_warm_engine() -> None:
-    world = desk()
+    world = toy_world()
     world.engine.execute(STREAM, jot("a", "b"), OTTER)
-    twin = desk()
+    twin = toy_world()
     twin.engine.execute(STREAM, jot("a", "x"), OTTER)
     chain(world, STREAM)[:] = chain(twin, STREAM)
     with pytest.raises(Tampered):
-        world.engine.state(JOTTER, STREAM)
+        world.engine.state(TOY, STREAM)
     with pytest.raises(Tampered):
         world.engine.execute(STREAM, jot("c"), OTTER)
 
@@ -278,13 +278,13 @@ class Jotted(Event, frozen=True):
 
 
 def newer_jotter(event: type[Event], data: dict[str, Any]) -> Machine[Any]:
-    """The jotter of a later version of the program, which writes what this one cannot read."""
+    """The toy protocol of a later version, which writes what this one cannot read."""
     return Machine(
-        name="jotter",
+        name="toy",
         version=1,
-        initial=JOTTER.initial,
+        initial=TOY.initial,
         events=(event,),
-        commands=JOTTER.commands,
+        commands=TOY.commands,
         decide=lambda *_: accept(event(**data)),
         evolve=lambda state, _: state,
     )
@@ -296,7 +296,7 @@ def newer_jotter(event: type[Event], data: dict[str, Any]) -> Machine[Any]:
 def test_an_event_that_a_newer_program_wrote_stops_the_reader_and_says_update(
     event: type[Event], data: dict[str, Any]
 ) -> None:
-    world = desk()
+    world = toy_world()
     machines = Machines(newer_jotter(event, data))
     Engine(world.store, world.keys, world.trust, world.clock, machines).execute(
         STREAM, jot("a"), OTTER
@@ -309,7 +309,7 @@ def test_an_event_that_a_newer_program_wrote_stops_the_reader_and_says_update(
 
 
 def test_the_registry_is_a_stream_like_any_other() -> None:
-    world = desk()
+    world = toy_world()
     registry = world.another_engine().registry()
     assert registry == world.engine.state(REGISTRY_MACHINE, REGISTRY)
     assert isinstance(registry.agents, PagedMap)

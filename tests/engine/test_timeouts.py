@@ -8,12 +8,10 @@ from moot.core.errors import Refused
 from moot.core.machine import Machine
 from moot.core.names import SYSTEM
 from moot.engine.machines import Machines
-from moot.protocols.example.commands import Ask, Finish, Lapse
-from moot.protocols.example.events import ErrandAsked, ErrandLapsed
 from moot.protocols.example.machine import MACHINE
-from moot.protocols.example.model import State
+from moot.protocols.example.model import Ask, ErrandAsked, ErrandLapsed, Finish, Lapse, State
 from moot.testing import World
-from tests.engine.forge import chain, everything
+from tests.engine.tampering import chain, everything
 
 STREAM, OTTER, CRANE = "example/today", "amber-otter", "teal-crane"
 

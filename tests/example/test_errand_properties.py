@@ -11,12 +11,22 @@ from immutables import Map
 
 from moot.core.machine import Command, Context, Event, KeyClass, Recorded, VerifiedActor
 from moot.core.names import SYSTEM
+from moot.core.paged_map import decode_state, encode_state
 from moot.core.record import Actor
-from moot.core.statecodec import decode_state, encode_state
-from moot.protocols.example.commands import COMMANDS, Ask, Finish, Lapse, Withdraw
-from moot.protocols.example.events import EVENTS, ErrandAsked, Meddled
 from moot.protocols.example.machine import MACHINE, TRANSITIONS
-from moot.protocols.example.model import Stage, State
+from moot.protocols.example.model import (
+    COMMANDS,
+    EVENTS,
+    Ask,
+    ErrandAsked,
+    Finish,
+    Lapse,
+    Meddled,
+    Stage,
+    State,
+    Withdraw,
+)
+from tests.sampling import examples
 
 NAMES = ["amber-otter", "teal-crane", SYSTEM]
 TEXTS = st.sampled_from(["tea", "é", "", " "])
@@ -62,7 +72,7 @@ def overdue(state: State, now: int) -> list[Command]:
     return [due.command for due in dues if due.command is not None]
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(st.lists(STEP, min_size=5, max_size=30))
 def test_any_sequence_keeps_counts_limits_and_order(steps: list[Any]) -> None:
     state, seq, asked, closed = State(), 0, 0, 0

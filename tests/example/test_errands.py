@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from moot.core.names import SYSTEM
-from moot.protocols.example.commands import Ask, Finish, Lapse, Withdraw
-from moot.protocols.example.events import (
+from moot.protocols.example.machine import MACHINE as EXAMPLE
+from moot.protocols.example.model import (
+    Ask,
     ErrandAsked,
     ErrandDone,
     ErrandLapsed,
     ErrandWithdrawn,
+    Finish,
+    Lapse,
     Meddled,
+    State,
+    Withdraw,
 )
-from moot.protocols.example.machine import MACHINE as EXAMPLE
-from moot.protocols.example.model import State
 from moot.protocols.example.views import ErrandView, view_list
 from moot.testing import Scenario, World, given
 
@@ -136,3 +141,30 @@ def test_the_scenario_itself_notices_what_it_should(world: World) -> None:
         tale.as_(CRANE).refused("not_yours", Withdraw(id="e1"))
     with pytest.raises(AssertionError):
         tale.refused("title_required", Finish(id="e9"))
+
+
+# Errands at their edges: what the index keeps after the first event, and after meddling.
+
+
+def test_a_list_is_found_from_its_first_errand_on() -> None:
+    world = World()
+    story(world).when(TEA)
+    assert world.engine.open_streams() == [STREAM]
+
+
+def test_meddling_leaves_the_errand_where_it_is_found() -> None:
+    world = World()
+    withdraw = Withdraw(id="e1")
+    story(world).when(TEA).as_(CRANE).refused(
+        "not_yours", withdraw, Meddled(id="e1", tried="withdraw")
+    )
+    with world.store.read() as view:
+        assert view.search("example.errands", "tea") == [f"{STREAM}#e1"]
+        row = view.row("example.errands", f"{STREAM}#e1")
+    assert row is not None
+    assert json.loads(row.value) == {"of": CRANE, "title": "tea"}
+
+
+def test_the_version_of_the_machine_is_raised_on_purpose() -> None:
+    """Snapshots of another version are not read: all states would be worked out anew."""
+    assert EXAMPLE.version == 1

@@ -14,8 +14,9 @@ from typing import Any
 
 import pytest
 
-from moot.flows.guard.line_authors import LineAuthor, find_ranges
-from tests.hooks.yard import CRANE, IDENTITY, OTTER, Yard, call
+from moot.api.guard.agent_trace import LineAuthor, find_ranges
+from tests.hooks.tool_calls import call
+from tests.project import CRANE, IDENTITY, OTTER, Project
 
 ALLOWED = {
     "record": ({"version", "id", "timestamp", "files"}, {"vcs", "tool", "metadata"}),
@@ -52,22 +53,24 @@ def require_valid(record: dict[str, Any]) -> None:
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Yard:
+def place(tmp_path: Path) -> Project:
     """A repository with one committed file, a workspace and two agents."""
     root = tmp_path / "project"
     root.mkdir()
-    yard = Yard(root, tmp_path / "keys")
-    yard.git("init", "-q", "-b", "main")
+    project = Project(root, tmp_path / "keys")
+    project.git("init", "-q", "-b", "main")
     (root / "a.txt").write_text("one\ntwo\nthree\n", encoding="utf-8")
-    yard.git("add", "-A")
-    yard.git("commit", "-qm", "first", **IDENTITY)
-    yard.ok("init")
+    project.git("add", "-A")
+    project.git("commit", "-qm", "first", **IDENTITY)
+    project.ok("init")
     for name in (OTTER, CRANE):
-        yard.ok("agent", "register", name)
-    return yard
+        project.ok("agent", "register", name)
+    return project
 
 
-def edit(yard: Yard, text: str, agent: str, file: str = "a.txt", tool: str = "claude") -> None:
+def edit(
+    project: Project, text: str, agent: str, file: str = "a.txt", tool: str = "claude"
+) -> None:
     """As the tool does it: the hook before, the bytes, the hook after."""
     before, after = {
         "claude": ("claude-write", "claude-write-done"),
@@ -75,19 +78,19 @@ def edit(yard: Yard, text: str, agent: str, file: str = "a.txt", tool: str = "cl
     }[tool]
     added = "".join(f"+{line}\n" for line in text.splitlines())
     sent = {
-        "claude": {"file_path": str(yard.root / file), "content": text},
+        "claude": {"file_path": str(project.root / file), "content": text},
         "codex": {"command": f"*** Begin Patch\n*** Add File: {file}\n{added}*** End Patch"},
     }[tool]
     for _ in range(2):  # a version that the session has not seen is told of once
-        if not yard.hook(tool, call(before, yard.root, file, tool_input=sent), agent).out:
+        if not project.hook(tool, call(before, project.root, file, tool_input=sent), agent).out:
             break
-    (yard.root / file).write_text(text, encoding="utf-8")
-    yard.hook(tool, call(after, yard.root, file, tool_input=sent), agent)
+    (project.root / file).write_text(text, encoding="utf-8")
+    project.hook(tool, call(after, project.root, file, tool_input=sent), agent)
 
 
-def export(yard: Yard) -> list[dict[str, Any]]:
-    made = yard.ok("trace", "export", "--agent-trace", "-o", "trace.jsonl")
-    lines = (yard.root / "trace.jsonl").read_text("utf-8").splitlines()
+def export(project: Project) -> list[dict[str, Any]]:
+    made = project.ok("trace", "export", "--agent-trace", "-o", "trace.jsonl")
+    lines = (project.root / "trace.jsonl").read_text("utf-8").splitlines()
     records = [json.loads(line) for line in lines]
     assert made["records"] == len(records)
     for record in records:
@@ -95,7 +98,7 @@ def export(yard: Yard) -> list[dict[str, Any]]:
     return records
 
 
-def test_only_the_lines_an_agent_wrote_are_named(place: Yard) -> None:
+def test_only_the_lines_an_agent_wrote_are_named(place: Project) -> None:
     edit(place, "one\n2\nthree\nfour\n", OTTER)
     (record,) = export(place)
     assert "vcs" not in record
@@ -112,7 +115,7 @@ def test_only_the_lines_an_agent_wrote_are_named(place: Yard) -> None:
     assert session["record"].startswith(f"observed/{OTTER}~")
 
 
-def test_what_is_committed_names_its_commit(place: Yard) -> None:
+def test_what_is_committed_names_its_commit(place: Project) -> None:
     edit(place, "one\n2\nthree\n", OTTER)
     place.git("commit", "-qam", "second", **IDENTITY)
     (record,) = export(place)
@@ -120,7 +123,7 @@ def test_what_is_committed_names_its_commit(place: Yard) -> None:
     assert export(place) == [record]  # the same again, to the id
 
 
-def test_a_persons_lines_are_nobodys(place: Yard) -> None:
+def test_a_persons_lines_are_nobodys(place: Project) -> None:
     edit(place, "one\n2\nthree\n", OTTER)
     (place.root / "a.txt").write_text("by hand\none\n2\nthree\n", encoding="utf-8")
     place.ok("release", "--all", "--agent", OTTER)
@@ -131,20 +134,20 @@ def test_a_persons_lines_are_nobodys(place: Yard) -> None:
     assert conversation["ranges"][0]["end_line"] == 4
 
 
-def test_the_model_is_what_the_tool_said(place: Yard) -> None:
+def test_the_model_is_what_the_tool_said(place: Project) -> None:
     edit(place, "one\n2\nthree\n", OTTER, tool="codex")
     (record,) = export(place)
     (conversation,) = record["files"][0]["conversations"]
     assert conversation["contributor"] == {"type": "ai", "model_id": "gpt-5.5"}
 
 
-def test_what_changed_unseen_since_says_nothing(place: Yard) -> None:
+def test_what_changed_unseen_since_says_nothing(place: Project) -> None:
     edit(place, "one\n2\nthree\n", OTTER)
     (place.root / "a.txt").write_text("quite another\n", encoding="utf-8")
     assert export(place) == []
 
 
-def test_a_trace_and_an_agent_trace_are_not_one(place: Yard) -> None:
+def test_a_trace_and_an_agent_trace_are_not_one(place: Project) -> None:
     for words in (("t1", "--agent-trace"), ()):
         assert place.refused("trace", "export", *words, "-o", "x.jsonl") == ("one_or_the_other", 1)
     assert not (place.root / "x.jsonl").exists()

@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
-from tests.cli.project import Project
-from tests.hooks.yard import IDENTITY
+from tests.project import IDENTITY, Project
 
 ROOT = Path(__file__).parents[2]
 QUESTION = ("ask", "Queue: Postgres or Kafka?", "--option", "Postgres", "--option", "Kafka")

@@ -18,7 +18,7 @@ from securesystemslib.exceptions import VerificationError
 from securesystemslib.signer._key import SSlibKey
 
 from moot.core.signing import key_id
-from tests.cli.project import Project
+from tests.project import Project
 
 QUESTION = ("ask", "Queue: Postgres or Kafka?", "--option", "Postgres", "--option", "Kafka")
 VOICES = ("--with", "fern-hare=rules:approve,moss-lynx=rules:sceptic,pine-vole=rules:reject")

@@ -64,12 +64,15 @@ def _is_growth(where: Path, old: Leaves, new: Leaves) -> bool:
 
 def _is_wider_choice(before: Any, now: Any) -> bool:
     """One more value that may be written; old ones are read as ever."""
-    if not (str(before).startswith(_CHOICE) and str(now).startswith(_CHOICE)):
+    (head, is_choice, old), (new_head, is_choice_now, new) = (
+        str(text).partition(_CHOICE) for text in (before, now)
+    )
+    if not (is_choice and is_choice_now):
         return False
     read = json.JSONDecoder().raw_decode
-    (old, end), (new, new_end) = (read(text.removeprefix(_CHOICE)) for text in (before, now))
-    rest = (before.removeprefix(_CHOICE)[end:], now.removeprefix(_CHOICE)[new_end:])
-    return set(old) < set(new) and rest[0] == rest[1]
+    (values, end), (new_values, new_end) = read(old), read(new)
+    is_rest_same = (head, old[end:]) == (new_head, new[new_end:])
+    return is_rest_same and set(values) < set(new_values)
 
 
 def _may_be_added(where: Path, now: Any, old: Leaves) -> bool:

@@ -20,21 +20,21 @@ from pathlib import Path
 from typing import Any
 
 import moot
+from moot.api.decisions import receipt_file
+from moot.api.decisions.results import Argument
+from moot.api.observed.sessions import MEDIA_TYPE as OBSERVED_MEDIA_TYPE
 from moot.core import signing
+from moot.core.checkpoint_note import Checkpoint
 from moot.core.findings import Finding
 from moot.core.machine import Machine
 from moot.core.names import CHECKPOINT, OPERATOR, REGISTRY, RESERVED, SYSTEM
-from moot.core.note import Checkpoint
 from moot.core.record import Body, Record, genesis
-from moot.core.registry.proofs import ORIGIN_PREFIX
+from moot.core.registry.model import ORIGIN_PREFIX
 from moot.engine import export
-from moot.engine.agents import HEADS_MEDIA_TYPE
 from moot.engine.job import REFUSED_MARK
 from moot.engine.machines import MODULES, Machines
+from moot.engine.registry_commands import HEADS_MEDIA_TYPE
 from moot.engine.signs_of_life import HeartbeatText
-from moot.flows.decisions import receipt
-from moot.flows.decisions.argument import Argument
-from moot.flows.observed.tool_use import MEDIA_TYPE as OBSERVED_MEDIA_TYPE
 from moot.keys.folder import KeyFile
 from moot.protocols.debate.machine import STREAM as DEBATE_PREFIX
 from moot.protocols.parliament.messages.contents import CONTENT_TYPES
@@ -43,7 +43,7 @@ from moot.protocols.parliament.model import STREAM_NAME as PARLIAMENT_STREAM
 from moot.protocols.presence import STREAM as PRESENCE
 from moot.protocols.trace.audit.report import FORMAT as TRACE_REPORT_FORMAT
 from moot.protocols.trace.audit.report import AuditReport as TraceReport
-from moot.protocols.trace.tool_input import MEDIA_TYPE as TOOL_INPUT_MEDIA_TYPE
+from moot.protocols.trace.model import MEDIA_TYPE as TOOL_INPUT_MEDIA_TYPE
 from moot.surfaces.terminal.answer import Envelope
 from moot.workspace import trust
 from tests.golden.growth import breaks, differences
@@ -144,10 +144,10 @@ def fixed_texts() -> dict[str, str]:
         "payload type of a machine's return": signing.RETURN.decode(),
         "payload type of an in-toto statement": signing.IN_TOTO.decode(),
         "format of an export": export.FORMAT,
-        "format of a receipt": receipt.FORMAT,
+        "format of a receipt": receipt_file.FORMAT,
         "format of a trust file": trust.FORMAT,
         "format of a trace's report": TRACE_REPORT_FORMAT,
-        "media type of a receipt": receipt.MEDIA_TYPE,
+        "media type of a receipt": receipt_file.MEDIA_TYPE,
         "media type of cited heads": HEADS_MEDIA_TYPE,
         "media type of a tool's input": TOOL_INPUT_MEDIA_TYPE,
         "media type of an observed call": OBSERVED_MEDIA_TYPE,

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import click
+import pytest
 from tools.reference.commands import walk
 
 from moot.surfaces.cli.main import cli
@@ -54,6 +55,15 @@ def test_no_command_has_changed_by_accident() -> None:
     kept = SNAPSHOT.read_text("utf-8").splitlines()
     advice = "on purpose? `python -m tests.golden.test_commands --write`, and a changelog line"
     assert command_lines() == kept, advice
+
+
+def test_a_required_parameter_cannot_be_left_out() -> None:
+    """An option with the default None is never missing, although it says that it is required."""
+    for context in walk(cli, None, "moot"):
+        for parameter in (one for one in context.command.params if one.required):
+            value, _source = parameter.consume_value(context, {})
+            with pytest.raises(click.MissingParameter):
+                parameter.process_value(context, value)
 
 
 if __name__ == "__main__" and sys.argv[1:] == ["--write"]:

@@ -12,11 +12,11 @@ from moot.core.names import protocol_of
 from moot.engine.machines import Machines
 from moot.engine.replay import read_record
 from moot.protocols.decision import events as decision
-from moot.protocols.plan import events as plan
+from moot.protocols.plan import machine as plan
 from moot.protocols.presence import events as presence
 from moot.protocols.presence.commands import BeginSubAgent
 from moot.verify import load_trust, standalone, verify_bundle
-from tests.cli.project import Project
+from tests.project import Project
 
 GROWN = Path(__file__).parent / "grown"
 NAMES = sorted(folder.name for folder in GROWN.iterdir() if folder.is_dir())
@@ -33,7 +33,7 @@ class GrownProject(Project):
         for file in self.keys.rglob("*"):  # git keeps no modes, and exposed keys are not used
             file.chmod(0o700 if file.is_dir() else 0o600)
 
-    def events(self) -> list[Any]:
+    def all_events(self) -> list[Any]:
         with self.workspace() as workspace, workspace.store.read() as view:
             machine_of = Machines().machine_of
             return [
@@ -72,18 +72,18 @@ def test_its_exports_are_valid_for_both_verifiers(grown: GrownProject) -> None:
 
 
 def test_it_can_be_continued(grown: GrownProject) -> None:
-    before = len(grown.events())
+    before = len(grown.all_events())
     page = grown.root / "plan.md"
     page.write_text("1. rest\n")
     grown.ok("--as", "amber-otter", "plan", "T-7", "--amend", str(page), "--version", "2")
     with grown.workspace() as workspace:
         workspace.engine.execute("presence", BeginSubAgent(sub_agent="toolu_3"), "teal-crane")
-    assert len(grown.events()) == before + 2
+    assert len(grown.all_events()) == before + 2
     assert grown.ok("verify")["verdict"] == "valid"
 
 
 def test_the_first_has_what_the_release_before_it_could_not_write(tmp_path: Path) -> None:
-    kinds = {type(event) for event in GrownProject(FIRST, tmp_path).events()}
+    kinds = {type(event) for event in GrownProject(FIRST, tmp_path).all_events()}
     assert kinds >= {
         plan.PlanAmended,
         presence.SubAgentBegan,

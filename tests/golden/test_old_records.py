@@ -14,9 +14,9 @@ import pytest
 from moot.core.machine import KeyClass
 from moot.core.names import protocol_of
 from moot.engine.machines import MODULES
-from moot.protocols.example.commands import Ask, Finish
+from moot.protocols.example.model import Ask, Finish
 from moot.verify import load_trust, standalone, verify_bundle
-from tests.cli.project import LIST, Project
+from tests.project import LIST, Project
 
 HERE = Path(__file__).parent
 VERSIONS = sorted(folder.name for folder in HERE.glob("v*") if folder.is_dir())

@@ -50,6 +50,7 @@ def test_old_records_hold_only_names_that_are_kept(ledger: Path) -> None:
 ASKED = ("machines", "example", "events", "example.errand_asked")
 STATE = ("machines", "example", "state")
 SEATS = ("machines", "decision", "events", "decision.question_asked")
+SENT = ("machines", "mail", "events", "mail.message_sent")
 CHAMBERS = "chamber"
 Edit = Callable[[Names], None]
 
@@ -100,6 +101,7 @@ BREAKING: dict[str, Edit] = {
     "a field that old records lack is required": put(ASKED, "colour", "text"),
     "a nested field that old records lack is required": put(SEATS, "seats[].colour", "text"),
     "a choice has fewer values": put(SEATS, CHAMBERS, 'one of ["debate"]'),
+    "a choice that may be null has fewer values": put(SENT, "type", 'null or one of ["ACK"]'),
     "a machine is gone": drop(("machines",), "example"),
     "a version goes back": put(("machines", "decision"), "version", 1),
     "a state changed under its old version": put(STATE, "colour", 'text = ""'),
@@ -135,10 +137,10 @@ def test_this_only_grows(what: str) -> None:
     assert not breaks(edited(GROWING[what]))
 
 
-def test_one_more_value_of_a_choice_only_grows() -> None:
-    text = part(kept_names(), SEATS)[CHAMBERS]
-    wider = text.replace("[", '["attic", ', 1)
-    assert not breaks(edited(put(SEATS, CHAMBERS, wider)))
+@pytest.mark.parametrize(("where", "field"), [(SEATS, CHAMBERS), (SENT, "type")])
+def test_one_more_value_of_a_choice_only_grows(where: tuple[str, ...], field: str) -> None:
+    wider = part(kept_names(), where)[field].replace("[", '["attic", ', 1)
+    assert not breaks(edited(put(where, field, wider)))
 
 
 def test_only_growth_is_written(

@@ -1,4 +1,4 @@
-"""A yard for each test."""
+"""Hooks are tested in a git repository with two worktrees."""
 
 from __future__ import annotations
 
@@ -6,14 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.founding import found
-from tests.hooks.made_yard import copy_repository
-from tests.hooks.yard import CRANE, OTTER, Yard
+from tests.project import CRANE, OTTER, Project, make_project
 
 
 @pytest.fixture
-def yard(tmp_path: Path) -> Yard:
+def project(tmp_path: Path) -> Project:
     """Two worktrees of one repository, one workspace, two agents; nothing is held."""
-    made = copy_repository(tmp_path)
-    found(made, OTTER, CRANE)
-    return made
+    return make_project(tmp_path, OTTER, CRANE, git=True)

@@ -6,29 +6,30 @@ import re
 
 import pytest
 
-from tests.hooks.yard import OTTER, Yard, call
+from tests.hooks.tool_calls import call
+from tests.project import OTTER, Project
 
 TRAILER = re.compile(r"^Moot-Event: (observed/\S+):(\d+) sha256:([0-9a-f]{64})$", re.MULTILINE)
 
 
 @pytest.fixture
-def seen(yard: Yard) -> Yard:
+def seen(project: Project) -> Project:
     """Our git hooks are installed, and a hook has seen the agent edit a file."""
-    yard.ok("hook", "install", "git")
-    (yard.root / "a.txt").write_text("two\n", encoding="utf-8")
-    yard.hook("claude", call("claude-write-done", yard.root))
-    return yard
+    project.ok("hook", "install", "git")
+    (project.root / "a.txt").write_text("two\n", encoding="utf-8")
+    project.hook("claude", call("claude-write-done", project.root))
+    return project
 
 
-def commit(yard: Yard, *more: str, **settings: str) -> str:
+def commit(project: Project, *more: str, **settings: str) -> str:
     """The message of the commit that was made."""
     words = ("commit", "--quiet", "--all", "--message=more", *more)
-    done = yard.git(*words, **settings)
+    done = project.git(*words, **settings)
     assert done.code == 0, done
-    return yard.git("log", "-1", "--format=%B").out
+    return project.git("log", "-1", "--format=%B").out
 
 
-def test_an_agents_commit_leads_to_its_newest_event(seen: Yard) -> None:
+def test_an_agents_commit_leads_to_its_newest_event(seen: Project) -> None:
     seen.git("config", "moot.trailer", "true")
     found = TRAILER.search(commit(seen, MOOT_AGENT=OTTER))
     assert found is not None
@@ -40,23 +41,23 @@ def test_an_agents_commit_leads_to_its_newest_event(seen: Yard) -> None:
     assert stream.startswith(f"observed/{OTTER}~")
 
 
-def test_a_repeat_leaves_one_line(seen: Yard) -> None:
+def test_a_repeat_leaves_one_line(seen: Project) -> None:
     seen.git("config", "moot.trailer", "true")
     commit(seen, MOOT_AGENT=OTTER)
     message = commit(seen, "--amend", "--no-edit", MOOT_AGENT=OTTER)
     assert message.count("Moot-Event:") == 1
 
 
-def test_nobody_gets_it_unasked(seen: Yard) -> None:
+def test_nobody_gets_it_unasked(seen: Project) -> None:
     assert commit(seen, MOOT_AGENT=OTTER) == "more\n\n"
 
 
-def test_a_persons_commit_names_nothing(seen: Yard) -> None:
+def test_a_persons_commit_names_nothing(seen: Project) -> None:
     seen.git("config", "moot.trailer", "true")
     assert commit(seen) == "more\n\n"
 
 
-def test_a_record_that_cannot_be_read_stops_no_commit(seen: Yard) -> None:
+def test_a_record_that_cannot_be_read_stops_no_commit(seen: Project) -> None:
     seen.git("config", "moot.trailer", "true")
     (seen.root / ".git" / "hooks" / "pre-commit").unlink()  # which would stop it
     seen.ledger.write_bytes(b"")
@@ -64,7 +65,7 @@ def test_a_record_that_cannot_be_read_stops_no_commit(seen: Yard) -> None:
     assert (done.code, "does not name its event" in done.err) == (0, True)
 
 
-def test_uninstalling_takes_the_hook_out(seen: Yard) -> None:
+def test_uninstalling_takes_the_hook_out(seen: Project) -> None:
     hook = seen.root / ".git" / "hooks" / "commit-msg"
     assert hook.exists()
     seen.ok("hook", "uninstall", "git", "--all")

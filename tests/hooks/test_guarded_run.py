@@ -13,16 +13,17 @@ from typing import Any
 
 import pytest
 
-from moot.api import guard_proof, presence
-from moot.api.run_watch import RunWatch
 from moot.api.session import Session
 from moot.core.errors import Refused
 from moot.core.findings import Finding
-from moot.flows.launch import silent_tools
 from moot.keys.folder import KeyFolder
-from tests.cli.project import MOOT as MOOT_WORDS
-from tests.hooks.stand_ins import prepare_path, put_codex, put_program, write
-from tests.hooks.yard import CRANE, OTTER, Yard, call
+from moot.runner import guard_proof, moot_run
+from moot.runner import guard_proof as silent_tools
+from moot.runner.run_watch import RunWatch
+from tests.hooks.fake_tools import prepare_path, put_codex, put_program, write
+from tests.hooks.tool_calls import call
+from tests.project import CRANE, OTTER, Project
+from tests.project import MOOT as MOOT_WORDS
 
 FINCH = "coral-finch"
 SECONDS = 60
@@ -50,38 +51,38 @@ def wait_until(state):
 
 
 @pytest.fixture
-def ready(yard: Yard) -> Yard:
-    prepare_path(yard)
-    return yard
+def ready(project: Project) -> Project:
+    prepare_path(project)
+    return project
 
 
-def put_claude(yard: Yard, body: str, name: str = "claude") -> Path:
-    return put_program(Path(yard.env["PATH"]), name, HEADER + body)
+def put_claude(project: Project, body: str, name: str = "claude") -> Path:
+    return put_program(Path(project.env["PATH"]), name, HEADER + body)
 
 
-def agents(yard: Yard) -> dict[str, str]:
-    return {one["agent"]: one["status"] for one in yard.ok("status", "--all")["agents"]}
+def agents(project: Project) -> dict[str, str]:
+    return {one["agent"]: one["status"] for one in project.ok("status", "--all")["agents"]}
 
 
-def facts(yard: Yard) -> tuple[int, dict[str, str]]:
+def facts(project: Project) -> tuple[int, dict[str, str]]:
     """How many events there are, and who was ever registered."""
-    seen = yard.ok("status", "--all")
+    seen = project.ok("status", "--all")
     return seen["record"]["events"], {one["agent"]: one["status"] for one in seen["agents"]}
 
 
-def unguarded(yard: Yard) -> list[tuple[str, str, bool, str]]:
-    spans = yard.ok("status")["unguarded"]
+def unguarded(project: Project) -> list[tuple[str, str, bool, str]]:
+    spans = project.ok("status")["unguarded"]
     return [(one["agent"], one["tool"], one["until"] is not None, one["why"]) for one in spans]
 
 
-def run(yard: Yard, *words: str, **settings: str) -> Any:
-    return yard.spawn("run", "--name", FINCH, *words, **settings)
+def run(project: Project, *words: str, **settings: str) -> Any:
+    return project.spawn("run", "--name", FINCH, *words, **settings)
 
 
 # Guarded.
 
 
-def test_a_tool_is_expected_to_speak_and_guarded_once_it_has(ready: Yard) -> None:
+def test_a_tool_is_expected_to_speak_and_guarded_once_it_has(ready: Project) -> None:
     put_claude(ready, "print(guard()); speak(); print(guard())")
     done = run(ready, "--", "claude")
     assert (done.code, done.out) == (0, "expected\nguarded\n"), done.err
@@ -103,7 +104,7 @@ def test_a_tool_is_expected_to_speak_and_guarded_once_it_has(ready: Yard) -> Non
         ("./linked",),
     ],
 )
-def test_a_tool_behind_a_wrapper_gets_its_hooks(ready: Yard, words: tuple[str, ...]) -> None:
+def test_a_tool_behind_a_wrapper_gets_its_hooks(ready: Project, words: tuple[str, ...]) -> None:
     program = put_claude(ready, "speak(); print(guard())")
     (ready.root / "linked").symlink_to(program)
     done = run(ready, "--json", "--", *words)
@@ -113,14 +114,14 @@ def test_a_tool_behind_a_wrapper_gets_its_hooks(ready: Yard, words: tuple[str, .
 
 
 @pytest.mark.requirement("LAU-015")
-def test_a_program_that_is_no_tool_is_watched(ready: Yard) -> None:
+def test_a_program_that_is_no_tool_is_watched(ready: Project) -> None:
     put_claude(ready, "print(guard())", name="script")
     done = run(ready, "--", "script")
     assert (done.code, done.out) == (0, "watched\n")
     assert unguarded(ready) == []
 
 
-def test_a_start_that_only_tells_something_needs_no_guard(ready: Yard) -> None:
+def test_a_start_that_only_tells_something_needs_no_guard(ready: Project) -> None:
     put_codex(Path(ready.env["PATH"]))
     assert run(ready, "--", "codex", "--version").code == 0
     assert not (ready.root / ".codex").exists()
@@ -130,20 +131,20 @@ def test_a_start_that_only_tells_something_needs_no_guard(ready: Yard) -> None:
 # Refused.
 
 
-def refuse(yard: Yard, *words: str, **settings: str) -> dict[str, Any]:
+def refuse(project: Project, *words: str, **settings: str) -> dict[str, Any]:
     """The error of a run that must not start; nobody came, nothing was recorded or written."""
-    before = facts(yard)
-    done = run(yard, "--json", "--", *words, **settings)
+    before = facts(project)
+    done = run(project, "--json", "--", *words, **settings)
     assert (done.code, done.error["code"]) == (1, "guard_off"), done
     assert done.error["hint"]
-    assert facts(yard) == before
-    assert not (yard.root / "written.txt").exists()
+    assert facts(project) == before
+    assert not (project.root / "written.txt").exists()
     error: dict[str, Any] = done.error
     return error
 
 
 @pytest.mark.requirement("LAU-008")
-def test_headless_codex_does_not_start_without_trust(ready: Yard) -> None:
+def test_headless_codex_does_not_start_without_trust(ready: Project) -> None:
     put_codex(Path(ready.env["PATH"]))
     ready.reserve(CRANE, "written.txt")
     error = refuse(ready, "codex", "exec", "overwrite it")
@@ -156,14 +157,14 @@ def test_headless_codex_does_not_start_without_trust(ready: Yard) -> None:
     assert unguarded(ready) == []
 
 
-def test_codex_in_another_home_is_another_codex(ready: Yard, tmp_path: Path) -> None:
+def test_codex_in_another_home_is_another_codex(ready: Project, tmp_path: Path) -> None:
     put_codex(Path(ready.env["PATH"]))
     ready.ok("hook", "install", "codex", "--trust")
     error = refuse(ready, "env", f"CODEX_HOME={tmp_path / 'new'}", "codex", "exec", "x")
     assert f"CODEX_HOME={tmp_path / 'new'} moot hook install codex" in error["hint"]
 
 
-def test_a_flag_that_the_tool_suggests_itself_does_not_unguard_it(ready: Yard) -> None:
+def test_a_flag_that_the_tool_suggests_itself_does_not_unguard_it(ready: Project) -> None:
     put_claude(ready, "Path('written.txt').touch()", name="gemini")
     refuse(ready, "gemini", "--skip-trust", "--yolo")
     refuse(ready, "gemini", "--yolo")
@@ -182,7 +183,7 @@ def test_a_flag_that_the_tool_suggests_itself_does_not_unguard_it(ready: Yard) -
     ],
 )
 def test_a_switch_in_the_command_line_refuses_the_start(
-    ready: Yard, words: tuple[str, ...]
+    ready: Project, words: tuple[str, ...]
 ) -> None:
     put_claude(ready, "Path('written.txt').touch()")
     put_claude(ready, "Path('written.txt').touch()", name="npx")
@@ -190,7 +191,7 @@ def test_a_switch_in_the_command_line_refuses_the_start(
 
 
 @pytest.mark.requirement("LAU-010")
-def test_settings_that_cannot_be_merged_refuse_the_start_and_stay(ready: Yard) -> None:
+def test_settings_that_cannot_be_merged_refuse_the_start_and_stay(ready: Project) -> None:
     put_claude(ready, "Path('written.txt').touch()")
     files = [ready.root / ".claude" / name for name in ("settings.json", "settings.local.json")]
     for file in files:
@@ -199,7 +200,7 @@ def test_settings_that_cannot_be_merged_refuse_the_start_and_stay(ready: Yard) -
     assert [file.read_text() for file in files] == ["{ by hand"] * 2
 
 
-def test_a_tool_that_would_work_elsewhere_is_refused(ready: Yard, tmp_path: Path) -> None:
+def test_a_tool_that_would_work_elsewhere_is_refused(ready: Project, tmp_path: Path) -> None:
     put_codex(Path(ready.env["PATH"]))
     ready.ok("hook", "install", "codex", "--trust")
     (tmp_path / "elsewhere").mkdir()
@@ -207,7 +208,7 @@ def test_a_tool_that_would_work_elsewhere_is_refused(ready: Yard, tmp_path: Path
     assert [one["code"] for one in error["findings"]] == ["hook_other_folder"]
 
 
-def test_one_tool_of_two_that_is_off_refuses_both(ready: Yard) -> None:
+def test_one_tool_of_two_that_is_off_refuses_both(ready: Project) -> None:
     put_claude(ready, "Path('written.txt').touch()")
     put_codex(Path(ready.env["PATH"]))
     refuse(ready, "sh", "-c", "claude -p a; codex exec b")
@@ -217,7 +218,7 @@ def test_one_tool_of_two_that_is_off_refuses_both(ready: Yard) -> None:
 
 
 @pytest.mark.requirement("LAU-012")
-def test_what_is_started_unguarded_says_so_and_is_on_record(ready: Yard) -> None:
+def test_what_is_started_unguarded_says_so_and_is_on_record(ready: Project) -> None:
     put_claude(ready, "print(guard()); Path('written.txt').touch()")
     done = run(ready, "--unguarded", "--", "claude", "--bare")
     assert (done.code, done.out) == (0, "unguarded\n")
@@ -234,7 +235,7 @@ def test_what_is_started_unguarded_says_so_and_is_on_record(ready: Yard) -> None
     assert not (ready.root / ".claude").exists()
 
 
-def test_an_unguarded_start_of_a_guarded_tool_is_guarded(ready: Yard) -> None:
+def test_an_unguarded_start_of_a_guarded_tool_is_guarded(ready: Project) -> None:
     put_claude(ready, "print(guard()); speak(); print(guard())")
     ready.ok("hook", "install", "claude")
     done = run(ready, "--unguarded", "--", "claude")
@@ -242,7 +243,7 @@ def test_an_unguarded_start_of_a_guarded_tool_is_guarded(ready: Yard) -> None:
     assert unguarded(ready) == []
 
 
-def test_what_an_unguarded_run_changed_is_signed_by_its_agent(ready: Yard) -> None:
+def test_what_an_unguarded_run_changed_is_signed_by_its_agent(ready: Project) -> None:
     put_claude(ready, "Path('a.txt').write_text('two'); Path('new.txt').touch()")
     done = run(ready, "--json", "--unguarded", "--", "claude", "--bare")
     assert (done.data["tools"], done.data["unguarded"]) == (["claude"], ["claude"])
@@ -287,32 +288,32 @@ class Consenting(RunWatch):
         self.files += files
 
 
-def session_in(yard: Yard) -> Session:
-    return Session(yard.root, keys=KeyFolder(yard.keys), env=yard.env)
+def session_in(project: Project) -> Session:
+    return Session(project.root, keys=KeyFolder(project.keys), env=project.env)
 
 
 @pytest.mark.requirement("LAU-014")
-def test_a_persons_consent_stores_trust_and_starts_the_tool(ready: Yard) -> None:
+def test_a_persons_consent_stores_trust_and_starts_the_tool(ready: Project) -> None:
     put_codex(Path(ready.env["PATH"]))
     watch = Consenting()
     with session_in(ready) as session:
-        ran = presence.run(session, ["codex", "exec", "x"], name=FINCH, watch=watch)
+        ran = moot_run.run(session, ["codex", "exec", "x"], name=FINCH, watch=watch)
     assert (ran.exit_status, ran.unguarded) == (0, ())
     assert watch.asked == [("codex", ["hook_untrusted"])]
     assert unguarded(ready) == []
 
 
-def test_consent_does_not_switch_hooks_on_that_were_switched_off(ready: Yard) -> None:
+def test_consent_does_not_switch_hooks_on_that_were_switched_off(ready: Project) -> None:
     put_claude(ready, "Path('written.txt').touch()")
     watch = Consenting()
     before = facts(ready)
     with session_in(ready) as session, pytest.raises(Refused) as refused:
-        presence.run(session, ["claude", "--bare"], watch=watch)
+        moot_run.run(session, ["claude", "--bare"], watch=watch)
     assert (refused.value.code, watch.asked, facts(ready)) == ("guard_off", [], before)
 
 
 @pytest.mark.parametrize(("typed", "code"), [(b"y\n", 0), (b"n\n", 1), (b"\n", 1)])
-def test_a_person_at_a_terminal_is_asked(ready: Yard, typed: bytes, code: int) -> None:
+def test_a_person_at_a_terminal_is_asked(ready: Project, typed: bytes, code: int) -> None:
     put_codex(Path(ready.env["PATH"]))
     ours, theirs = pty.openpty()
     os.write(ours, typed)
@@ -346,21 +347,21 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("impatient")
-def test_a_tool_that_appears_below_and_is_silent_is_told_once(ready: Yard) -> None:
+def test_a_tool_that_appears_below_and_is_silent_is_told_once(ready: Project) -> None:
     """It is started by a script that nobody looked into; told, the test ends the script."""
     put_claude(ready, "Path('written.txt').touch(); sys.stdin.read()")
     body = "subprocess.run(['claude'], stdin=subprocess.PIPE)"
     put_claude(ready, f"p = {body.replace('run', 'Popen')}\np.wait()", name="script")
     watch = Consenting()
     with session_in(ready) as session:
-        ran = presence.run(session, ["script"], name=FINCH, watch=watch)
+        ran = moot_run.run(session, ["script"], name=FINCH, watch=watch)
     assert (ran.exit_status, ran.tools) == (128 + 15, ())
     assert watch.silent == ["claude"]
     assert unguarded(ready) == []
 
 
 @pytest.mark.usefixtures("impatient")
-def test_a_tool_that_takes_long_to_start_is_not_called_unguarded(ready: Yard) -> None:
+def test_a_tool_that_takes_long_to_start_is_not_called_unguarded(ready: Project) -> None:
     put_claude(ready, "sys.stdin.readline(); speak(); print(guard(), flush=True)")
     put_claude(ready, "subprocess.run(['claude'], check=True)", name="script")
 
@@ -375,7 +376,7 @@ def test_a_tool_that_takes_long_to_start_is_not_called_unguarded(ready: Yard) ->
     os.dup2(wait, 0)
     try:
         with session_in(ready) as session:
-            ran = presence.run(session, ["script"], name=FINCH, watch=watch)
+            ran = moot_run.run(session, ["script"], name=FINCH, watch=watch)
     finally:
         os.dup2(before, 0)
         for descriptor in (wait, told, before):
@@ -386,7 +387,7 @@ def test_a_tool_that_takes_long_to_start_is_not_called_unguarded(ready: Yard) ->
 
 
 @pytest.mark.requirement("LAU-013")
-def test_files_that_changed_while_no_hook_spoke_are_noted_without_blame(ready: Yard) -> None:
+def test_files_that_changed_while_no_hook_spoke_are_noted_without_blame(ready: Project) -> None:
     """Who changed them is not known: the tool shows no call."""
     put_claude(ready, "Path('a.txt').write_text('changed')")
     done = run(ready, "--", "claude")
@@ -414,7 +415,9 @@ def show(name="Write", cwd=None, session="s9"):
 """
 
 
-def test_a_call_that_the_tool_shows_and_no_hook_was_asked_about_is_unguarded(ready: Yard) -> None:
+def test_a_call_that_the_tool_shows_and_no_hook_was_asked_about_is_unguarded(
+    ready: Project,
+) -> None:
     put_claude(ready, f"{SHOWN}\nshow()\nPath('a.txt').write_text('changed')")
     done = run(ready, "--", "claude")
     assert done.code == 0
@@ -427,7 +430,7 @@ def test_a_call_that_the_tool_shows_and_no_hook_was_asked_about_is_unguarded(rea
     ["show('Read')", "show(cwd='/elsewhere')", "speak(); show(session='s1')"],
     ids=["it only reads", "it works elsewhere", "its hook has spoken"],
 )
-def test_other_calls_that_a_tool_shows_prove_nothing(ready: Yard, body: str) -> None:
+def test_other_calls_that_a_tool_shows_prove_nothing(ready: Project, body: str) -> None:
     put_claude(ready, f"{SHOWN}\n{body}")
     done = run(ready, "--", "claude")
     assert (done.code, unguarded(ready)) == (0, [])
@@ -469,12 +472,12 @@ HARMLESS = {
 }
 
 
-def run_watched(yard: Yard, body: str) -> Losing:
+def run_watched(project: Project, body: str) -> Losing:
     """A run of a tool whose hook has spoken, and which then does this."""
-    put_claude(yard, f"speak(); {FILE}\n{body}")
+    put_claude(project, f"speak(); {FILE}\n{body}")
     watch = Losing()
-    with session_in(yard) as session:
-        ran = presence.run(session, ["claude"], name=FINCH, watch=watch)
+    with session_in(project) as session:
+        ran = moot_run.run(session, ["claude"], name=FINCH, watch=watch)
     assert ran.exit_status == 0
     return watch
 
@@ -485,10 +488,11 @@ def attentive(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(guard_proof, "LOOK_SECONDS", 0.05)
 
 
+@pytest.mark.requirement("GRD-031")
 @pytest.mark.usefixtures("attentive")
 @pytest.mark.parametrize("how", LOSSES)
 def test_hooks_that_are_removed_while_the_tool_runs_are_told_and_on_record(
-    ready: Yard, how: str
+    ready: Project, how: str
 ) -> None:
     watch = run_watched(ready, f"{LOSSES[how]}\nwait_until('unguarded')")
     assert watch.lost == [("claude", str(ready.root), False)]
@@ -505,7 +509,7 @@ def called():
 
 
 @pytest.mark.usefixtures("attentive")
-def test_a_call_that_ends_after_the_loss_does_not_prove_that_hooks_are_kept(ready: Yard) -> None:
+def test_a_call_that_ends_after_the_loss_does_not_prove_that_hooks_are_kept(ready: Project) -> None:
     """It began before, and the tool has not read its settings again."""
     steps = [CALLED, LOSSES["removed"], "wait_until('unguarded')", "called()"]
     watch = run_watched(ready, "\n".join([*steps, "assert guard() == 'unguarded'"]))
@@ -514,7 +518,7 @@ def test_a_call_that_ends_after_the_loss_does_not_prove_that_hooks_are_kept(read
 
 
 @pytest.mark.usefixtures("attentive")
-def test_a_hook_that_speaks_later_does(ready: Yard, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_hook_that_speaks_later_does(ready: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(guard_proof, "SETTLED_SECONDS", 0.0)
     until_guarded = "for _ in range(10):\n    called()\n    if guard() == 'guarded': break"
     steps = [CALLED, LOSSES["removed"], "wait_until('unguarded')", until_guarded]
@@ -524,7 +528,7 @@ def test_a_hook_that_speaks_later_does(ready: Yard, monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize("how", HARMLESS)
-def test_any_other_change_of_settings_is_none_of_ours(ready: Yard, how: str) -> None:
+def test_any_other_change_of_settings_is_none_of_ours(ready: Project, how: str) -> None:
     """The last look is when the program has ended."""
     watch = run_watched(ready, HARMLESS[how])
     assert (watch.lost, unguarded(ready)) == ([], [])
@@ -540,7 +544,7 @@ def changed(source="local_settings"):
 
 
 @pytest.mark.usefixtures("attentive")
-def test_a_tool_that_keeps_its_hooks_is_not_unguarded_for_long(ready: Yard) -> None:
+def test_a_tool_that_keeps_its_hooks_is_not_unguarded_for_long(ready: Project) -> None:
     """Claude Code asks before it lets go of them, a moment after the files were changed."""
     steps = [CHANGED, LOSSES["removed"], "wait_until('unguarded')", "assert changed() == 2"]
     watch = run_watched(ready, "\n".join([*steps, "wait_until('guarded')"]))
@@ -550,7 +554,7 @@ def test_a_tool_that_keeps_its_hooks_is_not_unguarded_for_long(ready: Yard) -> N
     assert (span["why"], span["until"] is not None) == ("hook off", True)
 
 
-def test_a_tool_under_a_run_of_its_own_is_that_runs(ready: Yard) -> None:
+def test_a_tool_under_a_run_of_its_own_is_that_runs(ready: Project) -> None:
     put_claude(ready, "speak(); print(guard())")
     done = run(ready, "--", "moot", "run", "--name", "slate-wren", "--", "claude")
     assert (done.code, done.out) == (0, "guarded\n"), done.err
@@ -563,29 +567,29 @@ def test_a_tool_under_a_run_of_its_own_is_that_runs(ready: Yard) -> None:
 def test_without_a_repository_the_workspaces_folder_counts(tmp_path: Path) -> None:
     root = tmp_path / "plain"
     root.mkdir()
-    yard = Yard(root, tmp_path / "keys")
-    prepare_path(yard)
-    yard.ok("init")
-    put_claude(yard, "speak(); print(guard())")
-    done = run(yard, "--", "claude")
+    project = Project(root, tmp_path / "keys")
+    prepare_path(project)
+    project.ok("init")
+    put_claude(project, "speak(); print(guard())")
+    done = run(project, "--", "claude")
     assert (done.code, done.out) == (0, "guarded\n"), done.err
 
 
-def test_a_home_that_cannot_be_written_does_not_unguard(ready: Yard) -> None:
+def test_a_home_that_cannot_be_written_does_not_unguard(ready: Project) -> None:
     put_codex(Path(ready.env["PATH"]))
     home = write(ready.root.parent / "a file", "not a folder")
     error = refuse(ready, "codex", "exec", "x", HOME=str(home))
     assert "codex" in error["message"]
 
 
-def test_in_the_second_worktree_the_tool_is_guarded_there(ready: Yard) -> None:
+def test_in_the_second_worktree_the_tool_is_guarded_there(ready: Project) -> None:
     put_claude(ready, "speak(); print(guard())")
     done = ready.spawn("run", "--name", FINCH, "--", "claude", cwd=ready.other)
     assert (done.code, done.out) == (0, "guarded\n"), done.err
     assert not (ready.root / ".claude").exists()
 
 
-def test_a_repository_inside_another_is_guarded_or_refused(ready: Yard) -> None:
+def test_a_repository_inside_another_is_guarded_or_refused(ready: Project) -> None:
     inner = ready.root / "inner"
     inner.mkdir()
     assert ready.git("init", "--quiet", cwd=inner).code == 0
@@ -598,7 +602,7 @@ def test_a_repository_inside_another_is_guarded_or_refused(ready: Yard) -> None:
     assert json.dumps(sorted(os.listdir(inner))) == '[".git"]'
 
 
-def test_in_a_submodule_the_tool_is_guarded_or_refused(ready: Yard, tmp_path: Path) -> None:
+def test_in_a_submodule_the_tool_is_guarded_or_refused(ready: Project, tmp_path: Path) -> None:
     source = tmp_path / "source"
     source.mkdir()
     for words in (("init", "--quiet"), ("commit", "--quiet", "--allow-empty", "--message=first")):
@@ -622,8 +626,8 @@ def test_in_a_submodule_the_tool_is_guarded_or_refused(ready: Yard, tmp_path: Pa
 class Asking(RunWatch):
     """Looks at the workspace while the program runs."""
 
-    def __init__(self, yard: Yard) -> None:
-        self._yard = yard
+    def __init__(self, project: Project) -> None:
+        self._yard = project
         self.status: dict[str, Any] = {}
         self.lines = ""
 
@@ -632,12 +636,12 @@ class Asking(RunWatch):
         self.lines = self._yard.run("status").out
 
 
-def test_while_it_runs_unguarded_everyone_can_see_it(ready: Yard) -> None:
+def test_while_it_runs_unguarded_everyone_can_see_it(ready: Project) -> None:
     put_claude(ready, "")
     watch = Asking(ready)
     with session_in(ready) as session:
         words = ["claude", "--bare"]
-        ran = presence.run(session, words, name=FINCH, unguarded=True, watch=watch)
+        ran = moot_run.run(session, words, name=FINCH, unguarded=True, watch=watch)
     assert ran.unguarded == ("claude",)
     (finch,) = [one for one in watch.status["agents"] if one["agent"] == FINCH]
     (span,) = watch.status["unguarded"]
@@ -645,25 +649,25 @@ def test_while_it_runs_unguarded_everyone_can_see_it(ready: Yard) -> None:
     assert f"unguarded  {FINCH} (claude) from {span['since']} until now" in watch.lines
 
 
-def test_a_session_that_its_own_hook_began_is_guarded(yard: Yard) -> None:
-    yard.hook("claude", call("claude-start", yard.root), OTTER)
-    shown = {one["agent"]: one["guarded"] for one in yard.ok("agent", "list")["agents"]}
+def test_a_session_that_its_own_hook_began_is_guarded(project: Project) -> None:
+    project.hook("claude", call("claude-start", project.root), OTTER)
+    shown = {one["agent"]: one["guarded"] for one in project.ok("agent", "list")["agents"]}
     assert shown == {OTTER: "guarded", CRANE: None}
-    assert yard.ok("agent", "show", OTTER)["guarded"] == "guarded"
-    (row,) = [line for line in yard.run("status").out.splitlines() if line.startswith(OTTER)]
+    assert project.ok("agent", "show", OTTER)["guarded"] == "guarded"
+    (row,) = [line for line in project.run("status").out.splitlines() if line.startswith(OTTER)]
     words = row.split()
     assert words[:4] == [OTTER, "·", "claude", "Active"]
     assert "guarded" in words
 
 
-def test_a_hook_that_was_taken_away_unguards_its_session(yard: Yard) -> None:
-    yard.ok("hook", "install", "claude")
-    yard.hook("claude", call("claude-start", yard.root), OTTER)
-    yard.ok("hook", "uninstall", "claude")
-    assert yard.ok("agent", "show", OTTER)["guarded"] == "unguarded"
+def test_a_hook_that_was_taken_away_unguards_its_session(project: Project) -> None:
+    project.ok("hook", "install", "claude")
+    project.hook("claude", call("claude-start", project.root), OTTER)
+    project.ok("hook", "uninstall", "claude")
+    assert project.ok("agent", "show", OTTER)["guarded"] == "unguarded"
 
 
-def test_who_has_ended_is_guarded_by_nobody(yard: Yard) -> None:
-    yard.hook("claude", call("claude-start", yard.root), OTTER)
-    yard.ok("agent", "retire", OTTER)
-    assert yard.ok("agent", "show", OTTER)["guarded"] is None
+def test_who_has_ended_is_guarded_by_nobody(project: Project) -> None:
+    project.hook("claude", call("claude-start", project.root), OTTER)
+    project.ok("agent", "retire", OTTER)
+    assert project.ok("agent", "show", OTTER)["guarded"] is None

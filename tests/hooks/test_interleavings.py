@@ -15,7 +15,8 @@ import pytest
 
 from moot.surfaces.hooks.entry import Reply
 from moot.system.git_objects import blob_id
-from tests.hooks.yard import CRANE, OTTER, Yard, call, reason
+from tests.hooks.tool_calls import call, reason
+from tests.project import CRANE, OTTER, Project
 
 HERON = "gray-heron"
 TESTS = "python -m pytest -q"
@@ -29,9 +30,9 @@ class Hand:
     """One agent's tool: its calls, before and after."""
 
     def __init__(
-        self, yard: Yard, agent: str, root: Path | None = None, sub_agent: str = ""
+        self, project: Project, agent: str, root: Path | None = None, sub_agent: str = ""
     ) -> None:
-        self.yard, self.agent, self.root = yard, agent, root or yard.root
+        self.project, self.agent, self.root = project, agent, root or project.root
         self._more: dict[str, Any] = {"session_id": f"of-{agent}"}
         if sub_agent:
             self._more |= {"agent_id": sub_agent, "agent_type": "general-purpose"}
@@ -79,38 +80,38 @@ class Hand:
         return {**self._more, "tool_use_id": f"{self.agent}-{number}"}
 
     def _hook(self, said: dict[str, Any]) -> Reply:
-        return self.yard.hook("claude", said, self.agent)
+        return self.project.hook("claude", said, self.agent)
 
 
 class Scene:
     """Three agents whose hooks have spoken; the crane holds a.txt, in which its first bytes are."""
 
-    def __init__(self, yard: Yard) -> None:
-        yard.ok("agent", "register", HERON)
-        self.yard = yard
-        self.otter, self.crane = Hand(yard, OTTER), Hand(yard, CRANE)
-        self.heron = Hand(yard, HERON)
+    def __init__(self, project: Project) -> None:
+        project.ok("agent", "register", HERON)
+        self.project = project
+        self.otter, self.crane = Hand(project, OTTER), Hand(project, CRANE)
+        self.heron = Hand(project, HERON)
         for hand in (self.otter, self.crane, self.heron):
             hand.start()
         self.crane.edits("first\n")
 
     def put(self, text: str, file: str = "a.txt", root: Path | None = None) -> None:
-        ((root or self.yard.root) / file).write_text(text, encoding="utf-8")
+        ((root or self.project.root) / file).write_text(text, encoding="utf-8")
 
     def accused(self) -> list[tuple[str, str, str]]:
         return [
             (noted["from_agent"], noted["to_agent"], noted["scope"])
-            for noted in self.yard.events("INCURSION")
+            for noted in self.project.events("INCURSION")
         ]
 
     def mail(self, agent: str = CRANE) -> list[str]:
-        inbox = self.yard.ok("--as", agent, "mail", "inbox", "--all", "--peek")
+        inbox = self.project.ok("--as", agent, "mail", "inbox", "--all", "--peek")
         return [message["subject"] for message in inbox["messages"]]
 
     def author(self, text: str, file: str = "a.txt") -> str | None:
         """Who left these bytes, as `moot undo` lists them once they are gone."""
-        (self.yard.root / file).write_text("later\n", encoding="utf-8")
-        listed = self.yard.ok("undo", "--list", file)["versions"]
+        (self.project.root / file).write_text("later\n", encoding="utf-8")
+        listed = self.project.ok("undo", "--list", file)["versions"]
         agent: str | None
         (agent,) = [each["agent"] for each in listed if each["id"] == blob_id(text.encode())]
         return agent
@@ -126,8 +127,8 @@ class Scene:
 
 
 @pytest.fixture
-def scene(yard: Yard) -> Scene:
-    return Scene(yard)
+def scene(project: Project) -> Scene:
+    return Scene(project)
 
 
 # The holder itself is at work.
@@ -177,12 +178,12 @@ def test_several_commands_at_once_accuse_nobody_of_the_holders_edit(scene: Scene
 
 def test_two_edits_of_the_holder_in_flight_are_its_own(scene: Scene) -> None:
     """A tool may ask for both before it makes the first."""
-    sent = {"file_path": str(scene.yard.root / "a.txt")}
+    sent = {"file_path": str(scene.project.root / "a.txt")}
     both = [{**sent, "old_string": old, "new_string": new} for old, new in (("f", "F"), ("t", "T"))]
     for number, each in enumerate(both):
         more = {"session_id": f"of-{CRANE}", "tool_use_id": f"both-{number}"}
-        said = call("claude-edit", scene.yard.root, tool_input=each, **more)
-        assert scene.yard.hook("claude", said, CRANE) == Reply()
+        said = call("claude-edit", scene.project.root, tool_input=each, **more)
+        assert scene.project.hook("claude", said, CRANE) == Reply()
     scene.otter.runs(TESTS)
     scene.put("FirsT\n")
     assert scene.otter.has_run(TESTS) == ""
@@ -223,7 +224,7 @@ def test_what_the_holder_puts_back_in_flight_accuses_nobody(scene: Scene) -> Non
 def test_what_the_holder_commits_accuses_nobody(scene: Scene) -> None:
     scene.otter.runs(TESTS)
     scene.crane.runs("git commit -qm x a.txt", 3)
-    assert scene.yard.git("commit", "-qm", "x", "a.txt").code == 0
+    assert scene.project.git("commit", "-qm", "x", "a.txt").code == 0
     assert scene.otter.has_run(TESTS) == ""
     scene.crane.has_run("git commit -qm x a.txt", 3)
     scene.is_silent()
@@ -239,7 +240,7 @@ def test_a_person_is_not_known_and_the_command_is_not_accused(
 ) -> None:
     scene.otter.runs(command)
     if text is None:
-        (scene.yard.root / "a.txt").unlink()
+        (scene.project.root / "a.txt").unlink()
     else:
         scene.put(text)
     assert scene.otter.has_run(command) == ""
@@ -250,6 +251,7 @@ def test_a_person_is_not_known_and_the_command_is_not_accused(
     assert scene.author("first\n") == CRANE
 
 
+@pytest.mark.requirement("GRD-020")
 def test_a_third_agents_script_is_not_laid_on_the_one_who_ends_first(scene: Scene) -> None:
     scene.otter.runs(TESTS)
     scene.heron.runs("sh destroy.sh")
@@ -261,6 +263,7 @@ def test_a_third_agents_script_is_not_laid_on_the_one_who_ends_first(scene: Scen
     assert scene.author("destroyed\n") is None
 
 
+@pytest.mark.requirement("GRD-020")
 def test_a_script_that_was_alone_is_told_in_neutral_words(scene: Scene) -> None:
     """It is not proved: a person may have typed just then."""
     scene.otter.runs("sh destroy.sh")
@@ -268,8 +271,8 @@ def test_a_script_that_was_alone_is_told_in_neutral_words(scene: Scene) -> None:
     assert scene.otter.has_run("sh destroy.sh") == ""
     assert scene.accused() == []
     assert scene.mail() == [ONLY_OTTER]
-    (letter,) = scene.yard.ok("--as", CRANE, "mail", "inbox")["messages"]
-    shown = scene.yard.ok("--as", CRANE, "mail", "show", letter["id"])["message"]["body"]
+    (letter,) = scene.project.ok("--as", CRANE, "mail", "inbox")["messages"]
+    shown = scene.project.ok("--as", CRANE, "mail", "show", letter["id"])["message"]["body"]
     assert f"while {OTTER}'s command ran; no one else known to Moot was at work" in shown
     assert scene.author("destroyed\n") is None
 
@@ -283,8 +286,8 @@ def test_an_edit_of_another_file_beside_it_makes_it_unknown(scene: Scene) -> Non
 
 
 def test_an_agent_without_hooks_in_another_worktree_makes_it_unknown(scene: Scene) -> None:
-    scene.yard.ok("agent", "register", "coral-finch")
-    scene.yard.ok("--as", "coral-finch", "join", cwd=scene.yard.other)
+    scene.project.ok("agent", "register", "coral-finch")
+    scene.project.ok("--as", "coral-finch", "join", cwd=scene.project.other)
     scene.otter.runs("sh destroy.sh")
     scene.put("destroyed\n")
     scene.otter.has_run("sh destroy.sh")
@@ -298,8 +301,8 @@ def test_an_agent_without_hooks_in_another_worktree_makes_it_unknown(scene: Scen
 def test_a_sub_agents_edit_in_flight_accuses_neither_main_agent_nor_sibling(
     scene: Scene, runner: str
 ) -> None:
-    first = Hand(scene.yard, OTTER, sub_agent="first")
-    other = Hand(scene.yard, OTTER, sub_agent=runner)
+    first = Hand(scene.project, OTTER, sub_agent="first")
+    other = Hand(scene.project, OTTER, sub_agent=runner)
     first.edits("sub\n", "s.txt", 3)
     other.runs(TESTS)
     first.writes("sub two\n", "s.txt", 4)
@@ -313,17 +316,17 @@ def test_a_sub_agents_edit_in_flight_accuses_neither_main_agent_nor_sibling(
 
 
 def test_a_person_in_the_other_worktree_accuses_nobody(scene: Scene) -> None:
-    otter = Hand(scene.yard, OTTER, scene.yard.other)
+    otter = Hand(scene.project, OTTER, scene.project.other)
     otter.runs("pytest -q other_file.py")
-    scene.put("typed\n", root=scene.yard.other)
+    scene.put("typed\n", root=scene.project.other)
     assert otter.has_run("pytest -q other_file.py") == ""
     assert scene.accused() == []
     assert scene.mail() == [ONLY_OTTER]
 
 
 def test_a_command_that_reads_another_worktree_accuses_nobody(scene: Scene) -> None:
-    otter = Hand(scene.yard, OTTER, scene.yard.other)
-    command = f"cat {scene.yard.root}/a.txt; make test"
+    otter = Hand(scene.project, OTTER, scene.project.other)
+    command = f"cat {scene.project.root}/a.txt; make test"
     otter.runs(command)
     scene.crane.writes("second\n", number=3)
     scene.put("second\n")
@@ -333,7 +336,7 @@ def test_a_command_that_reads_another_worktree_accuses_nobody(scene: Scene) -> N
 
 
 def test_a_command_that_writes_into_another_worktree_is_told_to_its_holder(scene: Scene) -> None:
-    otter = Hand(scene.yard, OTTER, scene.yard.other)
+    otter = Hand(scene.project, OTTER, scene.project.other)
     otter.runs("make deploy")
     scene.put("deployed\n")
     otter.has_run("make deploy")
@@ -346,12 +349,12 @@ def test_a_command_that_writes_into_another_worktree_is_told_to_its_holder(scene
 def test_a_tool_without_call_ids_accuses_nobody(scene: Scene) -> None:
     name, asked = "run_shell_command", {"command": TESTS}
     more: dict[str, Any] = {"tool_name": name, "tool_input": asked}
-    before = call("gemini-replace", scene.yard.root, **more)
-    assert scene.yard.hook("gemini", before, OTTER) == Reply()
+    before = call("gemini-replace", scene.project.root, **more)
+    assert scene.project.hook("gemini", before, OTTER) == Reply()
     scene.crane.writes("second\n", number=3)
     scene.put("second\n")
-    done = call("gemini-replace-done", scene.yard.root, **more, tool_response={})
-    assert scene.yard.hook("gemini", done, OTTER) == Reply()
+    done = call("gemini-replace-done", scene.project.root, **more, tool_response={})
+    assert scene.project.hook("gemini", done, OTTER) == Reply()
     scene.crane.has_written("second\n", number=3)
     scene.is_silent()
 
@@ -362,8 +365,8 @@ def patch_by_shell(scene: Scene, agent: str) -> None:
         "apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: a.txt\n@@\n-first\n+patched\n"
         "*** End Patch\nEOF"
     )
-    said = call("codex-heredoc", scene.yard.root, tool_input={"command": text})
-    assert scene.yard.hook("codex", said, agent) == Reply()
+    said = call("codex-heredoc", scene.project.root, tool_input={"command": text})
+    assert scene.project.hook("codex", said, agent) == Reply()
 
 
 def test_a_patch_in_a_shell_command_of_the_holder_is_its_own(scene: Scene) -> None:
@@ -396,7 +399,7 @@ def test_an_unended_call_remains_a_possible_explanation_until_its_session_ends(
 @pytest.mark.skipif(not os.path.exists("/proc/loadavg"), reason="processes are counted on Linux")
 def test_a_background_command_remains_possible_until_its_processes_are_gone(scene: Scene) -> None:
     scene.heron.runs("make watch &")
-    left = subprocess.Popen(["sleep", "600"], cwd=scene.yard.root)
+    left = subprocess.Popen(["sleep", "600"], cwd=scene.project.root)
     try:
         scene.heron.has_run("make watch &")
         scene.otter.runs("sh destroy.sh")
@@ -455,10 +458,10 @@ def test_the_holders_next_whole_write_is_not_refused_for_its_own_bytes(scene: Sc
 
     def write(text: str) -> Reply:
         sent = {"file_path": "g.txt", "content": text}
-        said = call("gemini-write", scene.yard.root, "g.txt", tool_input=sent, **gemini)
-        return scene.yard.hook("gemini", said, CRANE)
+        said = call("gemini-write", scene.project.root, "g.txt", tool_input=sent, **gemini)
+        return scene.project.hook("gemini", said, CRANE)
 
-    scene.yard.hook("gemini", call("gemini-start", scene.yard.root, **gemini), CRANE)
+    scene.project.hook("gemini", call("gemini-start", scene.project.root, **gemini), CRANE)
     assert write("one\n") == Reply()
     scene.otter.runs(TESTS)
     scene.put("one\n", "g.txt")
@@ -467,6 +470,7 @@ def test_the_holders_next_whole_write_is_not_refused_for_its_own_bytes(scene: Sc
     scene.is_silent()
 
 
+@pytest.mark.requirement("GRD-021")
 def test_a_change_is_told_once_however_many_commands_ended_after_it(scene: Scene) -> None:
     for hand in (scene.otter, scene.heron):
         hand.runs(TESTS)
@@ -476,13 +480,14 @@ def test_a_change_is_told_once_however_many_commands_ended_after_it(scene: Scene
     assert (scene.accused(), scene.mail()) == ([], [UNKNOWN])
 
 
+@pytest.mark.requirement("GRD-019")
 def test_what_is_proved_is_on_record_with_both_versions(scene: Scene) -> None:
     """The heron announced just these bytes before the crane took the file back."""
     scene.crane.end()
-    scene.yard.ok("--as", CRANE, "release", "--all")
+    scene.project.ok("--as", CRANE, "release", "--all")
     scene.heron.writes("the heron's\n", "p.txt")
-    scene.yard.ok("--as", HERON, "release", "--all")
-    scene.yard.reserve(CRANE, "p.txt")
+    scene.project.ok("--as", HERON, "release", "--all")
+    scene.project.reserve(CRANE, "p.txt")
     scene.put("the heron's\n", "p.txt")
     assert "on record" in scene.heron.has_written("the heron's\n", "p.txt")
     assert scene.accused() == [(HERON, CRANE, "p.txt")]

@@ -10,7 +10,8 @@ import pytest
 from moot.surfaces.cli.main import cli
 from moot.surfaces.hooks.entry import Reply
 from moot.surfaces.terminal.output import OutputPath
-from tests.hooks.yard import CRANE, OTTER, Yard, call
+from tests.hooks.tool_calls import call
+from tests.project import CRANE, OTTER, Project
 
 WORK = "the holder's work\n"
 # Every command with a file or folder that it writes for its caller.
@@ -56,17 +57,17 @@ TRIED = (
 
 
 @pytest.fixture
-def shared(yard: Yard) -> Yard:
+def shared(project: Project) -> Project:
     """a.txt is held and changed by the crane; there is a copy of b.txt."""
     for agent, name in ((CRANE, "a.txt"), (OTTER, "b.txt")):
-        sent = {"file_path": str(yard.root / name), "content": WORK}
-        asked = call("claude-write", yard.root, name, tool_input=sent)
-        assert yard.hook("claude", asked, agent) == Reply()
-        (yard.root / name).write_text(WORK, encoding="utf-8")
-    done = call("claude-write-done", yard.root, "b.txt", tool_input=sent)
-    assert yard.hook("claude", done, OTTER) == Reply()
-    (yard.root / "b.txt").write_text("newer\n", encoding="utf-8")
-    return yard
+        sent = {"file_path": str(project.root / name), "content": WORK}
+        asked = call("claude-write", project.root, name, tool_input=sent)
+        assert project.hook("claude", asked, agent) == Reply()
+        (project.root / name).write_text(WORK, encoding="utf-8")
+    done = call("claude-write-done", project.root, "b.txt", tool_input=sent)
+    assert project.hook("claude", done, OTTER) == Reply()
+    (project.root / "b.txt").write_text("newer\n", encoding="utf-8")
+    return project
 
 
 def commands(
@@ -95,7 +96,7 @@ def test_every_output_of_the_command_line_is_known_as_one() -> None:
 
 
 @pytest.mark.parametrize("words", TRIED, ids=" ".join)
-def test_no_output_goes_over_what_another_holds(shared: Yard, words: tuple[str, ...]) -> None:
+def test_no_output_goes_over_what_another_holds(shared: Project, words: tuple[str, ...]) -> None:
     done = shared.run("--json", *words, "a.txt", MOOT_AGENT=OTTER)
     assert (done.code, done.envelope["error"]["code"]) == (1, "reservation_conflict")
     assert f"{CRANE} holds a.txt" in done.envelope["error"]["message"]
@@ -105,7 +106,9 @@ def test_no_output_goes_over_what_another_holds(shared: Yard, words: tuple[str, 
 
 @pytest.mark.parametrize("target", [".git/hooks/pre-commit", "sub/../.GIT/config", ".git/new/x"])
 @pytest.mark.parametrize("words", TRIED, ids=" ".join)
-def test_no_output_goes_into_gits_folder(shared: Yard, words: tuple[str, ...], target: str) -> None:
+def test_no_output_goes_into_gits_folder(
+    shared: Project, words: tuple[str, ...], target: str
+) -> None:
     files = sorted(file for file in (shared.root / ".git").rglob("*") if file.is_file())
     before = {file: file.read_bytes() for file in files}
     done = shared.run("--json", *words, target, MOOT_AGENT=OTTER)
@@ -115,7 +118,7 @@ def test_no_output_goes_into_gits_folder(shared: Yard, words: tuple[str, ...], t
     assert {file: file.read_bytes() for file in files} == before
 
 
-def test_an_output_next_to_it_passes(shared: Yard) -> None:
+def test_an_output_next_to_it_passes(shared: Project) -> None:
     assert shared.run("undo", "b.txt", "-o", "c.txt", MOOT_AGENT=OTTER).code == 0
     assert (shared.root / "c.txt").read_text("utf-8") == WORK
     assert shared.run("ledger", "checkpoint", "-o", "../note.txt", MOOT_AGENT=OTTER).code == 0
@@ -124,7 +127,7 @@ def test_an_output_next_to_it_passes(shared: Yard) -> None:
     )
 
 
-def test_what_a_receipt_writes_next_to_it_counts_too(shared: Yard) -> None:
+def test_what_a_receipt_writes_next_to_it_counts_too(shared: Project) -> None:
     assert shared.hook("claude", call("claude-write", shared.root, "r.json"), CRANE) == Reply()
     (shared.root / "r.json").write_text(WORK, encoding="utf-8")
     done = shared.run("--json", "receipt", "q-1", "-o", "r.md", MOOT_AGENT=OTTER)

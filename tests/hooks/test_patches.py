@@ -11,10 +11,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from moot.surfaces.hooks.call import Unreadable
-from moot.surfaces.hooks.patches import files_in_patch
-from moot.surfaces.hooks.shell_patches import files_in_shell_patches
+from moot.surfaces.hooks.patches import files_in_patch, files_in_shell_patches
 from tests.hooks.patch_parsers import codex_files, older_codex_moves, opencode_files
-from tests.hooks.yard import CRANE, OTTER, Yard, call, reason
+from tests.hooks.tool_calls import call, reason
+from tests.project import CRANE, OTTER, Project
+from tests.sampling import examples
 
 _blanks = st.text(st.sampled_from(" \t\r\v\f\x85\xa0\u2003\u3000\ufeff\u200b"), max_size=3)
 _headers = st.sampled_from(
@@ -47,7 +48,7 @@ _patches = st.lists(_lines, max_size=12).map("\n".join) | st.lists(_lines, max_s
 )
 
 
-@settings(max_examples=600)
+@settings(max_examples=examples(600))
 @given(_patches)
 @example("*** Begin Patch\r\n*** Add File: a.txt\r\n+x\r\n*** End Patch")
 @example("*** Begin Patch\n*** Add File:  a.txt\n+x\n*** End Patch")
@@ -191,33 +192,37 @@ def test_a_command_that_applies_no_patch_names_no_file(command: str) -> None:
     assert files_in_shell_patches(command, "/w") == ()
 
 
-def shell(yard: Yard, command: str, cwd: Path | None = None) -> dict[str, Any]:
-    return call("codex-heredoc", cwd or yard.root, tool_input={"command": command})
+def shell(project: Project, command: str, cwd: Path | None = None) -> dict[str, Any]:
+    return call("codex-heredoc", cwd or project.root, tool_input={"command": command})
 
 
-def test_what_is_not_understood_is_refused_with_a_way_to_write_it(yard: Yard) -> None:
-    said = reason(yard.hook("codex", shell(yard, "cd $DIR && " + PATCH)))
-    assert said.startswith("moot: held back, because it cannot be checked: [cd_not_understood]")
+def test_what_is_not_understood_is_refused_with_a_way_to_write_it(project: Project) -> None:
+    said = reason(project.hook("codex", shell(project, "cd $DIR && " + PATCH)))
+    assert said.startswith("moot: refused, because it cannot be checked: [cd_not_understood]")
     assert "cd FOLDER && apply_patch" in said
     patch = "*** Begin Patch\n*** Update file: a.txt\n@@\n-one\n+two\n*** End Patch"
-    said = reason(yard.hook("codex", call("codex-patch", yard.root, tool_input={"command": patch})))
+    said = reason(
+        project.hook("codex", call("codex-patch", project.root, tool_input={"command": patch}))
+    )
     assert "[header_not_understood]" in said
-    assert yard.owners() == {}
+    assert project.owners() == {}
 
 
 def test_an_agent_of_a_workspace_is_held_back_wherever_it_stands(
-    yard: Yard, tmp_path: Path
+    project: Project, tmp_path: Path
 ) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     command = f"cd $WHERE && {PATCH}"
-    assert "[cd_not_understood]" in reason(yard.hook("codex", shell(yard, command, elsewhere)))
-    stranger = yard.hook("codex", shell(yard, command, elsewhere), agent=None)
+    assert "[cd_not_understood]" in reason(
+        project.hook("codex", shell(project, command, elsewhere))
+    )
+    stranger = project.hook("codex", shell(project, command, elsewhere), agent=None)
     assert (stranger.out, stranger.err) == ("", "")
 
 
-def test_both_readings_of_a_header_are_held(yard: Yard) -> None:
-    yard.reserve(CRANE, "a.txt")
+def test_both_readings_of_a_header_are_held(project: Project) -> None:
+    project.reserve(CRANE, "a.txt")
     patch = "*** Begin Patch\n*** Update File:\u3000a.txt\u2003\n@@\n-one\n+two\n*** End Patch"
-    said = call("opencode-patch", yard.root, tool_input={"patchText": patch})
-    assert "a.txt is held by teal-crane" in reason(yard.hook("opencode", said, agent=OTTER))
+    said = call("opencode-patch", project.root, tool_input={"patchText": patch})
+    assert "a.txt is held by teal-crane" in reason(project.hook("opencode", said, agent=OTTER))

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moot.flows.guard.who_changed import (
+from moot.api.guard.who_changed import (
     UNKNOWN,
     Announced,
     Cause,
@@ -48,6 +48,7 @@ def causes(draw: st.DrawFn) -> Cause:
     return Cause(who, might, frozenset(), Announced(edits=(TextEdit("two", draw(TEXTS)),)))
 
 
+@pytest.mark.requirement("GRD-019")
 @given(st.lists(causes(), max_size=5), TEXTS, st.booleans(), st.sampled_from(NAMED))
 def test_proved_are_only_bytes_that_this_agent_alone_announced(
     at_work: list[Cause], text: str, is_new: bool, holder: str

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.keeper.keeper_process import end_all
+from tests.hosts.keeper_process import end_all
 
 collect_ignore_glob = [] if os.environ.get("MOOT_TEST_MACHINES") else ["test_*.py"]
 

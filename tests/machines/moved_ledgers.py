@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from moot.core.clock import Millis, fixed_clock, system_clock
-from tests.cli.project import Project, Result
-from tests.keeper.kept import KeptLedger
+from tests.hosts.kept_ledger import KeptLedger
+from tests.project import Project, Result
 from tests.store.postgres_server import server_url
 
 Run = Callable[..., Result]

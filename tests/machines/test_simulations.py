@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from moot.core.ledger import Store
+from moot.hosts.postgres import PostgresStore
 from moot.store.memory import MemoryStore
-from moot.store.postgres import PostgresStore
 from moot.store.sqlite import SqliteStore
 from tests.simulation.joined import JoinedSimulator
 from tests.simulation.test_simulation import _small_world, run_to_the_end, seeds, simulate
@@ -25,9 +25,9 @@ POSTGRES_SEEDS, MEMORY_SEEDS, DISK_SEEDS = 20, 100, 20
 @pytest.fixture(autouse=True)
 def _turns_are_short(monkeypatch: pytest.MonkeyPatch) -> None:
     """All are one thread here: whoever waits for a turn waits until it is over by itself."""
-    monkeypatch.setattr("moot.keeper.turns.TURN_SECONDS", 0.002)
-    monkeypatch.setattr("moot.keeper.joined_engine.PAUSE_SECONDS", 0.0)
-    monkeypatch.setattr("moot.keeper.joined_engine.HURRIED_SECONDS", -1.0)
+    monkeypatch.setattr("moot.hosts.turns.TURN_SECONDS", 0.002)
+    monkeypatch.setattr("moot.hosts.joined_engine.PAUSE_SECONDS", 0.0)
+    monkeypatch.setattr("moot.hosts.joined_engine.HURRIED_SECONDS", -1.0)
 
 
 @pytest.fixture(autouse=True, params=["full", "brief"])
@@ -35,8 +35,8 @@ def answers(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     """Either no look for news is left out because another was just made, or each one is that can
     be: time decides nothing, so that a seed is a whole history."""
     seconds = 3_600.0 if request.param == "brief" else -1.0
-    monkeypatch.setattr("moot.keeper.copying.FRESH_SECONDS", seconds)
-    monkeypatch.setattr("moot.keeper.joined_engine.BUSY_SECONDS", seconds)
+    monkeypatch.setattr("moot.hosts.replica.FRESH_SECONDS", seconds)
+    monkeypatch.setattr("moot.hosts.joined_engine.BUSY_SECONDS", seconds)
     return str(request.param)
 
 

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from tests.cli.project import Project
-from tests.keeper.keeper_process import KeeperProcess
-from tests.keeper.test_killed import COUNT, BusyMachine, errands, expected, founded, joining
+from tests.hosts.keeper_process import KeeperProcess
+from tests.hosts.test_crashes import COUNT, BusyMachine, errands, expected, founded, joining
+from tests.project import Project
 from tests.store.postgres_pair import PostgresPair
 
 assert founded, joining

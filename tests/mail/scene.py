@@ -6,8 +6,8 @@ from typing import Any
 
 from moot.core.clock import MINUTE, Millis
 from moot.core.errors import MootError
-from moot.engine.agents import rotate
 from moot.engine.job import JobOutcome
+from moot.engine.registry_commands import rotate
 from moot.protocols.mail import commands as ask
 from moot.protocols.mail.machine import MACHINE
 from moot.protocols.mail.model import MailMessage, Party, State
@@ -61,7 +61,7 @@ def ack(number: int, status: str = "Received", notes: str = "") -> ask.Acknowled
     return ask.Acknowledge(id=f"{THREAD}:{number}", status=status, notes=notes)
 
 
-class Desk:
+class MailScenario:
     """A world with three agents who write into one thread."""
 
     def __init__(self) -> None:

@@ -17,7 +17,7 @@ from moot.protocols.mail.codec import (
     mend_front_matter,
     read_message_file,
 )
-from moot.protocols.mail.threads import (
+from moot.protocols.mail.model import (
     ThreadKind,
     is_thread_id,
     require_thread_id,

@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 
 from moot.protocols.mail.artifact import write_artifact_markdown
 from moot.protocols.mail.body import MessageBody
-from moot.protocols.mail.compilation import (
+from moot.protocols.mail.merge import (
     CompiledMessage,
     CompiledVersion,
     DeltaMessage,
     compile_thread,
     split_into_rounds,
 )
-from moot.protocols.mail.lint import lint_message
+from moot.protocols.mail.message_rules import lint_message
 from tests.mail.bodies import body_of, delta
 
 THREAD = "RS-20260218-cell-fate"

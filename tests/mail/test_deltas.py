@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import json
-from unittest.mock import patch
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from moot.protocols.mail import deltas
 from moot.protocols.mail.body import MessageBody
+from moot.protocols.mail.delta_checks import find_stray_deltas
 from moot.protocols.mail.deltas import (
     ARTIFACT_SECTIONS,
     DeltaOperation,
     parse_strict_json,
     read_delta_blocks,
 )
-from moot.protocols.mail.lint import lint_message
-from moot.protocols.mail.stray_deltas import find_stray_deltas
+from moot.protocols.mail.message_rules import lint_message
 from tests.mail.bodies import body_of, delta
 
 
@@ -258,7 +256,7 @@ def test_any_text_in_a_block_has_an_answer(text: str) -> None:
     list(find_stray_deltas(MessageBody(text)))
 
 
-# The quick way of reading -------------------------------------------------------------------------
+# Whatever was written --------------------------------------------------------------------------
 
 _STRING = st.lists(
     st.sampled_from(
@@ -290,28 +288,10 @@ _NAME = st.sampled_from(['"operation"', '"payload"', '"\\u0070ayload"', '"ration
 @example('{"payload": {"a": "x", "a": "y"}}')
 @example('{"payload": {"a" : "x", "a" : "y:"}}')
 @example('{"a": "x:", "other": {"b": "1", "b": "2"}}')
-def test_plain_texts_are_read_as_everything_else_is(text: str) -> None:
-    quick = _outcome(text)
-    with patch.object(deltas, "_read_plain_texts", return_value=None):
-        assert _outcome(text) == quick
-
-
-@pytest.mark.parametrize(
-    ("text", "plain"),
-    [
-        ('{"operation": "ADD", "target_id": null, "payload": {"anchors": ["§1"]}}', True),
-        ('{"rationale": "see H1: it holds", "payload": {"claim": "so: no"}}', True),
-        ('{"payload": {"load": 1}}', False),
-        ('{"payload": {"name": "a"}, "payload": {"name": "b"}}', False),
-        ('{"payload" : {"name" : "a", "name" : "b"}}', False),
-    ],
-)
-def test_a_usual_delta_goes_the_quick_way(text: str, plain: bool) -> None:
-    assert (deltas._read_plain_texts(text) is not None) == plain
-
-
-def _outcome(text: str) -> tuple[str, str]:
+def test_any_text_is_json_that_readers_agree_on_or_refused(text: str) -> None:
     try:
-        return "value", repr(parse_strict_json(text))
-    except ValueError as error:
-        return type(error).__name__, str(error)
+        value = parse_strict_json(text)
+    except ValueError:
+        return
+    assert json.loads(text) == value
+    json.dumps(value, ensure_ascii=False, allow_nan=False).encode()

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from moot.protocols.mail.body import MessageBody, section_key
 from moot.protocols.mail.fix import FixedMessage, fix_message
-from moot.protocols.mail.lint import lint_message
+from moot.protocols.mail.message_rules import lint_message
 from moot.protocols.mail.types import TYPES, MessageType
 from tests.mail.bodies import body_of, subject_of
 from tests.mail.test_lint import PIECES

@@ -8,17 +8,17 @@ import pytest
 
 from moot.protocols.mail import commands as ask
 from moot.protocols.mail import events as did
-from moot.protocols.mail.lint import lint_message
 from moot.protocols.mail.machine import MACHINE as MAIL
+from moot.protocols.mail.message_rules import lint_message
 from moot.protocols.mail.model import Party
 
 from . import scene
-from .scene import CRANE, FINCH, OTTER, STREAM, THREAD, Desk, ack, party
+from .scene import CRANE, FINCH, OTTER, STREAM, THREAD, MailScenario, ack, party
 
 
 @pytest.fixture
-def desk() -> Desk:
-    return Desk()
+def scenario() -> MailScenario:
+    return MailScenario()
 
 
 def incoming(
@@ -34,8 +34,8 @@ def incoming(
     return ask.Import(**{**said, **more})
 
 
-def test_a_good_message_is_kept_without_an_answer(desk: Desk) -> None:
-    (kept,) = desk.run(CRANE, incoming()).recorded
+def test_a_good_message_is_kept_without_an_answer(scenario: MailScenario) -> None:
+    (kept,) = scenario.run(CRANE, incoming()).recorded
     assert isinstance(kept.event, did.MessageImported)
     assert (kept.event.sender, kept.event.outside_id, kept.event.flags) == ("RedCreek", "ext-7", ())
     assert kept.actor.id == CRANE
@@ -43,8 +43,10 @@ def test_a_good_message_is_kept_without_an_answer(desk: Desk) -> None:
 
 @pytest.mark.requirement("BRN-079")
 @pytest.mark.requirement("BRN-080")
-def test_a_wrong_message_is_flagged_and_answered_as_the_document_says(desk: Desk) -> None:
-    kept, answer = desk.run(CRANE, incoming("CRITIQUE: H1", "# Critique: H1\n")).recorded
+def test_a_wrong_message_is_flagged_and_answered_as_the_document_says(
+    scenario: MailScenario,
+) -> None:
+    kept, answer = scenario.run(CRANE, incoming("CRITIQUE: H1", "# Critique: H1\n")).recorded
     assert isinstance(kept.event, did.MessageImported)
     assert isinstance(answer.event, did.MessageSent)
     assert {flag.rule for flag in kept.event.flags} >= {"MB-006", "MB-007"}
@@ -59,69 +61,71 @@ def test_a_wrong_message_is_flagged_and_answered_as_the_document_says(desk: Desk
 
 
 @pytest.mark.requirement("BRN-079")
-def test_names_nobody_knows_are_flagged_as_a_warning(desk: Desk) -> None:
+def test_names_nobody_knows_are_flagged_as_a_warning(scenario: MailScenario) -> None:
     body = scene.handoff(sender="RedCreek", to="nobody-here")
     command = incoming("HANDOFF: T-7 to nobody-here", body, agents=(CRANE, OTTER))
-    (kept,) = desk.run(CRANE, command).recorded
+    (kept,) = scenario.run(CRANE, command).recorded
     assert isinstance(kept.event, did.MessageImported)
     assert kept.event.flags
     assert {str(flag.severity) for flag in kept.event.flags} == {"warning"}
 
 
-def test_an_agent_of_this_ledger_must_sign_for_itself(desk: Desk) -> None:
+def test_an_agent_of_this_ledger_must_sign_for_itself(scenario: MailScenario) -> None:
     forged = incoming(sender=OTTER, sender_here=True)
-    assert desk.refused(CRANE, forged) == "forged_sender"
-    desk.run(OTTER, forged)
+    assert scenario.refused(CRANE, forged) == "forged_sender"
+    scenario.run(OTTER, forged)
 
 
 @pytest.mark.parametrize(
     "more", [{"outside_id": ""}, {"outside_id": "x" * 201}, {"sender": "a\nb"}, {"sender": " "}]
 )
-def test_an_id_and_a_sender_are_short_lines(desk: Desk, more: dict[str, Any]) -> None:
-    assert desk.refused(CRANE, incoming(**more)) == "bad_outside_name"
+def test_an_id_and_a_sender_are_short_lines(scenario: MailScenario, more: dict[str, Any]) -> None:
+    assert scenario.refused(CRANE, incoming(**more)) == "bad_outside_name"
 
 
-def test_it_is_taken_in_once(desk: Desk) -> None:
-    desk.run(CRANE, incoming())
-    length = desk.length
-    again = desk.run(FINCH, incoming())
+def test_it_is_taken_in_once(scenario: MailScenario) -> None:
+    scenario.run(CRANE, incoming())
+    length = scenario.length
+    again = scenario.run(FINCH, incoming())
     assert again.recorded == ()
     assert [one.code for one in again.findings] == ["already_imported"]
-    assert desk.length == length
+    assert scenario.length == length
 
 
-def test_whoever_it_is_for_owes_an_answer_and_others_do_not(desk: Desk) -> None:
+def test_whoever_it_is_for_owes_an_answer_and_others_do_not(scenario: MailScenario) -> None:
     to = (party(CRANE), Party("BlueLake", 0))
-    desk.run(CRANE, incoming("QUESTION: Which?", scene.QUESTION, ack_required=True, to=to))
-    assert [one.name for one in desk.message(1).missing_receivers] == [CRANE]
-    sent, _ = desk.run(CRANE, ack(1, "Completed")).recorded
+    scenario.run(CRANE, incoming("QUESTION: Which?", scene.QUESTION, ack_required=True, to=to))
+    assert [one.name for one in scenario.message(1).missing_receivers] == [CRANE]
+    sent, _ = scenario.run(CRANE, ack(1, "Completed")).recorded
     assert isinstance(sent.event, did.MessageSent)
     assert sent.event.to == (Party("RedCreek", 0),)
-    assert not desk.state.open
-    assert desk.rows("mail.inbox", "BlueLake/") == desk.rows("mail.inbox", "RedCreek/") == []
+    assert not scenario.state.open
+    assert (
+        scenario.rows("mail.inbox", "BlueLake/") == scenario.rows("mail.inbox", "RedCreek/") == []
+    )
 
 
 @pytest.mark.requirement("BRN-077")
-def test_a_sender_outside_is_not_told_that_no_answer_came(desk: Desk) -> None:
-    desk.run(CRANE, incoming("QUESTION: Which?", scene.QUESTION, ack_required=True))
-    assert [type(one) for one in desk.later(30)] == [did.MessageResent]
-    assert [type(one) for one in desk.later(30)] == [did.MessageEscalated]
+def test_a_sender_outside_is_not_told_that_no_answer_came(scenario: MailScenario) -> None:
+    scenario.run(CRANE, incoming("QUESTION: Which?", scene.QUESTION, ack_required=True))
+    assert [type(one) for one in scenario.later(30)] == [did.MessageResent]
+    assert [type(one) for one in scenario.later(30)] == [did.MessageEscalated]
 
 
-def test_an_ack_from_outside_settles_nothing(desk: Desk) -> None:
-    desk.run(OTTER, scene.question())
+def test_an_ack_from_outside_settles_nothing(scenario: MailScenario) -> None:
+    scenario.run(OTTER, scene.question())
     body = f"# Acknowledgement\n\n## Message ID\n{THREAD}:1\n\n## Status\nCompleted\n"
-    desk.run(CRANE, incoming("ACK: QUESTION: Which cache?", body, sender="TealCrane"))
-    assert desk.message(1).missing_receivers
+    scenario.run(CRANE, incoming("ACK: QUESTION: Which cache?", body, sender="TealCrane"))
+    assert scenario.message(1).missing_receivers
 
 
-def test_a_thousand_errors_still_fit(desk: Desk) -> None:
+def test_a_thousand_errors_still_fit(scenario: MailScenario) -> None:
     block = "```delta\n{\n```\n"
-    kept, answer = desk.run(
+    kept, answer = scenario.run(
         CRANE, incoming("DELTA[opus]: x", "# Delta Contribution\n\n" + block * 900)
     ).recorded
     assert isinstance(kept.event, did.MessageImported)
     assert isinstance(answer.event, did.MessageSent)
     assert len(kept.event.flags) <= 20
     assert answer.event.size <= 16_384
-    assert desk.world.engine.state(MAIL, STREAM).count == 2
+    assert scenario.world.engine.state(MAIL, STREAM).count == 2

@@ -8,18 +8,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from moot.api.mail import inbox
+from moot.api.mail.inbox import Box
 from moot.core.clock import HOUR
-from moot.flows.mail import inbox
-from moot.flows.mail.inbox import Box
 from moot.protocols.mail.model import stream_of
+from tests.sampling import examples
 
-from .scene import CRANE, FINCH, OTTER, THREAD, Desk, ack, info, party, question
+from .scene import CRANE, FINCH, OTTER, THREAD, MailScenario, ack, info, party, question
 
 MINE = Box(CRANE, 1)
 
 
-class Post(Desk):
-    """A desk whose inboxes are read as the surfaces do."""
+class Post(MailScenario):
+    """A scenario whose inboxes are read as the surfaces do."""
 
     @property
     def space(self) -> Any:
@@ -183,7 +184,7 @@ def test_cursors_survive_a_rebuild(post: Post) -> None:
 
 
 def test_more_than_a_page(post: Post, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("moot.flows.mail.inbox._PAGE", 4)
+    monkeypatch.setattr("moot.api.mail.inbox._PAGE", 4)
     for number in range(11):
         post.to(f"t-{number:02}", CRANE)
     assert len(post.take()) == 11
@@ -199,7 +200,7 @@ _acts = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(_acts)
 def test_each_message_is_delivered_exactly_once(acts: list[tuple[str, int]]) -> None:
     """Whatever the clock does between them."""

@@ -12,14 +12,14 @@ from moot.protocols.mail import events as did
 from moot.protocols.mail.machine import MACHINE, TRANSITIONS
 from moot.protocols.mail.model import Stage
 
-from .scene import CRANE, FINCH, OTTER, THREAD, Desk, ack, info, party, question
+from .scene import CRANE, FINCH, OTTER, THREAD, MailScenario, ack, info, party, question
 
 ID = f"{THREAD}:1"
 
 
 @pytest.fixture
-def desk() -> Desk:
-    return Desk()
+def scenario() -> MailScenario:
+    return MailScenario()
 
 
 def lapse(ended: str = CRANE, id: str = ID, *, tell: bool = False) -> ask.Lapse:  # noqa: A002
@@ -27,35 +27,35 @@ def lapse(ended: str = CRANE, id: str = ID, *, tell: bool = False) -> ask.Lapse:
 
 
 @pytest.mark.requirement("BRN-075")
-def test_only_the_machine_lets_a_duty_lapse(desk: Desk) -> None:
-    desk.run(OTTER, question())
-    assert desk.refused(CRANE, lapse()) == "not_allowed"
-    desk.run(SYSTEM, lapse())
-    assert desk.message(1).stage is Stage.SETTLED
-    assert desk.dues() == []
+def test_only_the_machine_lets_a_duty_lapse(scenario: MailScenario) -> None:
+    scenario.run(OTTER, question())
+    assert scenario.refused(CRANE, lapse()) == "not_allowed"
+    scenario.run(SYSTEM, lapse())
+    assert scenario.message(1).stage is Stage.SETTLED
+    assert scenario.dues() == []
 
 
 @pytest.mark.requirement("BRN-075")
-def test_only_what_is_waited_for_lapses(desk: Desk) -> None:
-    desk.run(OTTER, question())
-    desk.run(CRANE, ack(1, "Completed"))
-    assert desk.refused(SYSTEM, lapse()) == "message_settled"
+def test_only_what_is_waited_for_lapses(scenario: MailScenario) -> None:
+    scenario.run(OTTER, question())
+    scenario.run(CRANE, ack(1, "Completed"))
+    assert scenario.refused(SYSTEM, lapse()) == "message_settled"
 
 
 @pytest.mark.requirement("BRN-075")
-def test_a_duty_lapses_with_whoever_owed_it_or_asked_for_it(desk: Desk) -> None:
-    desk.run(OTTER, question())
-    assert desk.refused(SYSTEM, lapse(FINCH)) == "not_addressed"
-    desk.run(SYSTEM, lapse(OTTER))
-    assert desk.message(1).stage is Stage.SETTLED
+def test_a_duty_lapses_with_whoever_owed_it_or_asked_for_it(scenario: MailScenario) -> None:
+    scenario.run(OTTER, question())
+    assert scenario.refused(SYSTEM, lapse(FINCH)) == "not_addressed"
+    scenario.run(SYSTEM, lapse(OTTER))
+    assert scenario.message(1).stage is Stage.SETTLED
 
 
 @pytest.mark.requirement("BRN-077")
-def test_nothing_is_asked_for_again_before_its_time(desk: Desk) -> None:
-    desk.run(OTTER, question())
-    assert desk.refused(SYSTEM, ask.Chase(id=ID)) == "nothing_overdue"
-    assert [type(event) for event in desk.later(30)] == [did.MessageResent]
-    assert desk.refused(SYSTEM, ask.Chase(id=ID)) == "nothing_overdue"
+def test_nothing_is_asked_for_again_before_its_time(scenario: MailScenario) -> None:
+    scenario.run(OTTER, question())
+    assert scenario.refused(SYSTEM, ask.Chase(id=ID)) == "nothing_overdue"
+    assert [type(event) for event in scenario.later(30)] == [did.MessageResent]
+    assert scenario.refused(SYSTEM, ask.Chase(id=ID)) == "nothing_overdue"
 
 
 def settle() -> ask.Settle:
@@ -64,32 +64,32 @@ def settle() -> ask.Settle:
 
 @pytest.mark.requirement("BRN-075")
 @pytest.mark.parametrize("actor", [OTTER, CRANE, SYSTEM])
-def test_a_message_about_an_event_is_settled_with_it(desk: Desk, actor: str) -> None:
-    desk.run(OTTER, question(CRANE, event="proto_20260218_001"))
-    assert desk.refused(FINCH, settle()) == "not_addressed"
-    desk.run(actor, settle())
-    assert desk.message(1).stage is Stage.SETTLED
-    assert desk.dues() == []
-    assert desk.refused(actor, settle()) == "message_settled"
+def test_a_message_about_an_event_is_settled_with_it(scenario: MailScenario, actor: str) -> None:
+    scenario.run(OTTER, question(CRANE, event="proto_20260218_001"))
+    assert scenario.refused(FINCH, settle()) == "not_addressed"
+    scenario.run(actor, settle())
+    assert scenario.message(1).stage is Stage.SETTLED
+    assert scenario.dues() == []
+    assert scenario.refused(actor, settle()) == "message_settled"
 
 
 @pytest.mark.requirement("BRN-075")
-def test_a_message_that_tells_of_no_event_waits_for_its_answer(desk: Desk) -> None:
-    desk.run(OTTER, question())
-    assert desk.refused(OTTER, settle()) == "not_a_notice"
-    assert desk.message(1).stage is Stage.WAITING
+def test_a_message_that_tells_of_no_event_waits_for_its_answer(scenario: MailScenario) -> None:
+    scenario.run(OTTER, question())
+    assert scenario.refused(OTTER, settle()) == "not_a_notice"
+    assert scenario.message(1).stage is Stage.WAITING
 
 
-def bring(desk: Desk, stage: Stage) -> None:
+def bring(scenario: MailScenario, stage: Stage) -> None:
     """A message to two agents about an event, until it stands so."""
-    desk.run(OTTER, question(CRANE, FINCH, event="proto_20260218_001"))
+    scenario.run(OTTER, question(CRANE, FINCH, event="proto_20260218_001"))
     if stage is Stage.SETTLED:
-        desk.run(CRANE, ack(1, "Completed"))
-        desk.run(FINCH, ack(1, "Completed"))
+        scenario.run(CRANE, ack(1, "Completed"))
+        scenario.run(FINCH, ack(1, "Completed"))
     for reached in (Stage.RESENT, Stage.ESCALATED):
         if stage in (reached, Stage.ESCALATED):
-            desk.later(30)
-    assert desk.message(1).stage is stage
+            scenario.later(30)
+    assert scenario.message(1).stage is stage
 
 
 LATER = 30
@@ -111,13 +111,13 @@ STEPS: list[tuple[Stage, Any, type[Any], Stage]] = [
 
 @pytest.mark.parametrize(("stands", "step", "kind", "leads_to"), STEPS)
 def test_every_step_of_the_table_is_taken(
-    desk: Desk, stands: Stage, step: Any, kind: type[Any], leads_to: Stage
+    scenario: MailScenario, stands: Stage, step: Any, kind: type[Any], leads_to: Stage
 ) -> None:
-    bring(desk, stands)
-    recorded = [] if step == LATER else desk.run(*step).recorded
-    events = [one.event for one in recorded] or desk.later(LATER)
+    bring(scenario, stands)
+    recorded = [] if step == LATER else scenario.run(*step).recorded
+    events = [one.event for one in recorded] or scenario.later(LATER)
     assert kind in {type(event) for event in events}
-    assert desk.message(1).stage is leads_to
+    assert scenario.message(1).stage is leads_to
     assert leads_to in TRANSITIONS[stands][kind]
 
 
@@ -127,17 +127,17 @@ def test_the_table_has_no_other_steps() -> None:
     assert MACHINE.version == 2, "snapshots of another version are not read"
 
 
-def test_a_message_from_outside_is_taken_in_for_a_limited_number(desk: Desk) -> None:
+def test_a_message_from_outside_is_taken_in_for_a_limited_number(scenario: MailScenario) -> None:
     def take_in(count: int) -> ask.Import:
         to = tuple(party(f"agent-{number}") for number in range(count))
         return ask.Import(
             outside_id="ext-1", sender="RedCreek", subject="INFO: Done", body="Done.", to=to
         )
 
-    assert desk.refused(OTTER, take_in(65)) == "too_many_receivers"
-    desk.run(OTTER, take_in(64))
+    assert scenario.refused(OTTER, take_in(65)) == "too_many_receivers"
+    scenario.run(OTTER, take_in(64))
 
 
-def test_what_needs_no_answer_settles_at_once(desk: Desk) -> None:
-    desk.run(OTTER, info())
-    assert desk.message(1).stage is Stage.SETTLED
+def test_what_needs_no_answer_settles_at_once(scenario: MailScenario) -> None:
+    scenario.run(OTTER, info())
+    assert scenario.message(1).stage is Stage.SETTLED

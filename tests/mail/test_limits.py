@@ -10,32 +10,44 @@ import pytest
 from moot.core.errors import Malformed, MootError
 from moot.protocols.mail import commands as ask
 from moot.protocols.mail.artifact import ArtifactItem, new_artifact
+from moot.protocols.mail.body import read_facts
 from moot.protocols.mail.body_writer import write_body
-from moot.protocols.mail.facts import read_facts
-from moot.protocols.mail.lint import lint_message
 from moot.protocols.mail.merge import merge_deltas
-from moot.protocols.mail.threads import ThreadKind, require_thread_kind
+from moot.protocols.mail.message_rules import lint_message
+from moot.protocols.mail.model import ThreadKind, require_thread_kind
 from moot.protocols.mail.types import MessageType
 
 from . import scene
 from .bodies import delta
-from .scene import CLAIM, CRANE, OTTER, THREAD, Desk, ack, handoff, info, party, question, send
+from .scene import (
+    CLAIM,
+    CRANE,
+    OTTER,
+    THREAD,
+    MailScenario,
+    ack,
+    handoff,
+    info,
+    party,
+    question,
+    send,
+)
 from .test_merge import given_by
 
 Z = "z" * 250
 
 
 @pytest.fixture
-def desk() -> Desk:
-    return Desk()
+def scenario() -> MailScenario:
+    return MailScenario()
 
 
-def told(desk: Desk, actor: str, command: Any) -> str:
+def told(scenario: MailScenario, actor: str, command: Any) -> str:
     """In which words it is refused."""
-    length = desk.length
+    length = scenario.length
     with pytest.raises(MootError) as caught:
-        desk.run(actor, command)
-    assert desk.length == length
+        scenario.run(actor, command)
+    assert scenario.length == length
     return " ".join([str(caught.value), *(one.message for one in caught.value.findings)])
 
 
@@ -66,8 +78,10 @@ def outside(**more: Any) -> ask.Import:
         (outside(outside_id=" "), "id is not 1 to 200 printable characters"),
     ],
 )
-def test_a_refusal_says_how_much_is_allowed(desk: Desk, command: Any, words: str) -> None:
-    assert words in told(desk, OTTER, command)
+def test_a_refusal_says_how_much_is_allowed(
+    scenario: MailScenario, command: Any, words: str
+) -> None:
+    assert words in told(scenario, OTTER, command)
 
 
 @pytest.mark.parametrize(
@@ -83,8 +97,10 @@ def test_a_refusal_says_how_much_is_allowed(desk: Desk, command: Any, words: str
         ),
     ],
 )
-def test_a_warning_names_who_takes_the_work(desk: Desk, command: Any, words: str) -> None:
-    findings = desk.run(OTTER, command).findings
+def test_a_warning_names_who_takes_the_work(
+    scenario: MailScenario, command: Any, words: str
+) -> None:
+    findings = scenario.run(OTTER, command).findings
     assert words in [finding.message for finding in findings]
 
 
@@ -97,21 +113,21 @@ def test_a_warning_names_who_takes_the_work(desk: Desk, command: Any, words: str
         info(*(f"agent-{number}" for number in range(64))),
     ],
 )
-def test_as_much_as_is_allowed_is_sent(desk: Desk, command: Any) -> None:
-    assert len(desk.run(OTTER, command).recorded) == 1
+def test_as_much_as_is_allowed_is_sent(scenario: MailScenario, command: Any) -> None:
+    assert len(scenario.run(OTTER, command).recorded) == 1
 
 
-def test_sixty_five_receivers_are_too_many(desk: Desk) -> None:
+def test_sixty_five_receivers_are_too_many(scenario: MailScenario) -> None:
     crowd = info(*(f"agent-{number}" for number in range(65)))
-    assert "65 receivers, the limit is 64" in told(desk, OTTER, crowd)
+    assert "65 receivers, the limit is 64" in told(scenario, OTTER, crowd)
 
 
-def test_notes_are_as_long_as_this_and_no_longer(desk: Desk) -> None:
-    desk.run(OTTER, question())
-    words = told(desk, CRANE, ack(1, notes="x" * 4_001))
+def test_notes_are_as_long_as_this_and_no_longer(scenario: MailScenario) -> None:
+    scenario.run(OTTER, question())
+    words = told(scenario, CRANE, ack(1, notes="x" * 4_001))
     assert "the notes have 4001 characters, the limit is 4000" in words
-    assert f"{'z' * 40!r} is no status" in told(desk, CRANE, ack(1, status=Z))
-    desk.run(CRANE, ack(1, notes="x" * 4_000))
+    assert f"{'z' * 40!r} is no status" in told(scenario, CRANE, ack(1, status=Z))
+    scenario.run(CRANE, ack(1, notes="x" * 4_000))
 
 
 def test_a_thread_id_is_as_long_as_this_and_no_longer() -> None:

@@ -10,8 +10,11 @@ from hypothesis import strategies as st
 
 from moot.core.findings import Severity
 from moot.protocols.mail.artifact import (
+    ARTIFACT_RULES,
+    MERGE_RULES,
     SCORE_DIMENSIONS,
     Artifact,
+    check_artifact,
     new_artifact,
     write_artifact_markdown,
 )
@@ -24,8 +27,8 @@ from moot.protocols.mail.merge import (
     merge_deltas,
     read_contributions,
 )
-from moot.protocols.mail.merge_rules import ARTIFACT_RULES, MERGE_RULES, check_artifact
 from tests.mail.bodies import body_of
+from tests.sampling import examples
 
 NEW = new_artifact("RS-20260218-cell-fate", 1_000, "Why?")
 H = "hypothesis_slate"
@@ -305,7 +308,7 @@ ROUNDS = st.lists(
 )
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(ROUNDS, st.randoms(use_true_random=False))
 def test_any_order_of_delivery_gives_the_same_artifact(
     deltas: list[Contribution], random: Any
@@ -317,7 +320,7 @@ def test_any_order_of_delivery_gives_the_same_artifact(
     assert write_artifact_markdown(merged.artifact) == write_artifact_markdown(again.artifact)
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(ROUNDS, ROUNDS)
 def test_numbers_only_ever_grow(first: list[Contribution], second: list[Contribution]) -> None:
     one = merge_deltas(NEW, first).artifact

@@ -38,13 +38,13 @@ spec.loader.exec_module(module)
 from click.testing import CliRunner
 from moot.api.mail.sending import _choose_body
 from moot.protocols.mail.fix import fix_message
-from moot.protocols.mail.lint import lint_message
-from moot.protocols.mail.subject import PREFIX_HINT, parse_subject
-from moot.protocols.mail.templates import write_template
-from moot.surfaces.cli.mail.lint import template
-from moot.surfaces.cli.mail.send import send
+from moot.protocols.mail.message_rules import lint_message
+from moot.protocols.mail.message import PREFIX_HINT, parse_subject
+from moot.protocols.mail.fix import write_template
+from moot.surfaces.cli.mail.writing import template
+from moot.surfaces.cli.mail.writing import send
 from moot.surfaces.cli.main import cli
-from tests.mail.scene import CRANE, OTTER, Desk, send as sending
+from tests.mail.scene import CRANE, OTTER, MailScenario, send as sending
 
 RISK = module.MessageType.RISK
 assert "QUESTION, RISK, INFO in capitals" in PREFIX_HINT
@@ -67,10 +67,10 @@ assert "`## Chance` says High" in fix_message("risk: fire", body.replace("High",
 shown = CliRunner().invoke(cli, ["mail", "template", "risk"]).output
 assert shown.startswith("<!-- subject: RISK: {danger} -->"), shown
 
-desk = Desk()
-(sent,) = desk.run(OTTER, sending("RISK: fire", body)).recorded
+scenario = MailScenario()
+(sent,) = scenario.run(OTTER, sending("RISK: fire", body)).recorded
 assert sent.event.type is RISK and sent.event.ack_required
-((_, due),) = desk.world.engine.agenda(["mail/auth-cache"])
+((_, due),) = scenario.world.engine.agenda(["mail/auth-cache"])
 assert due.who == CRANE
 assert due.what == "look at the risk"
 assert due.hint.endswith("--status Completed --notes TEXT"), due.hint

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from moot.core.markdown import fences
 from moot.protocols.mail.body import MessageBody
+from tests.sampling import examples
 
 LINES = [
     *("# a", "## b", "##", "#x", " ## c", "   ### d", "    # e", "\t# f", "## end ##", "## ##"),
@@ -24,7 +25,7 @@ TEXTS = st.builds(
 )
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(TEXTS | st.text())
 def test_the_code_of_a_block_is_what_the_scanner_says(text: str) -> None:
     body = MessageBody(text)

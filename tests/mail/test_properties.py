@@ -12,13 +12,14 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from moot.core.clock import MINUTE, parse_time
 from moot.core.machine import Command, Context, KeyClass, Recorded, VerifiedActor
 from moot.core.names import SYSTEM
+from moot.core.paged_map import decode_state, encode_state
 from moot.core.record import Actor
-from moot.core.statecodec import decode_state, encode_state
 from moot.protocols.mail import commands as ask
 from moot.protocols.mail import events as did
 from moot.protocols.mail.machine import MACHINE, TRANSITIONS
 from moot.protocols.mail.model import MAX_RECENT, Party, State
 from moot.protocols.mail.views import list_pending
+from tests.sampling import examples
 
 from . import scene
 from .scene import CRANE, FINCH, OTTER, STREAM, THREAD
@@ -182,11 +183,13 @@ class Thread(RuleBasedStateMachine):
         assert decode_state(State, encode_state(self.state)) == self.state
 
 
-Thread.TestCase.settings = settings(max_examples=80, stateful_step_count=30, deadline=None)
+Thread.TestCase.settings = settings(
+    max_examples=examples(80), stateful_step_count=30, deadline=None
+)
 TestThread = Thread.TestCase
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.text(max_size=200), st.text(max_size=400), _flags)
 def test_any_text_is_decided(subject: str, body: str, flag: bool | None) -> None:
     command = ask.Send(subject=subject, body=body, to=(Party(CRANE, 1),), ack_required=flag)
@@ -194,7 +197,7 @@ def test_any_text_is_decided(subject: str, body: str, flag: bool | None) -> None
     MACHINE.decide(MACHINE.initial, command, Context(0, acting, STREAM, ""))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.text(max_size=60), st.text(max_size=60), st.text(max_size=200), st.text(max_size=200))
 def test_anything_from_outside_is_decided(id_: str, sender: str, subject: str, body: str) -> None:
     command = ask.Import(
@@ -206,14 +209,14 @@ def test_anything_from_outside_is_decided(id_: str, sender: str, subject: str, b
 
 @pytest.mark.parametrize("notes", ["", "# H1", "## Status\nOK", "```\nopen", "{x}", "a\r\nb", "\0"])
 def test_any_notes_stay_notes(notes: str) -> None:
-    desk = scene.Desk()
-    desk.run(OTTER, scene.question())
-    sent, given_ = desk.run(CRANE, scene.ack(1, "Will Action", notes)).recorded
+    scenario = scene.MailScenario()
+    scenario.run(OTTER, scene.question())
+    sent, given_ = scenario.run(CRANE, scene.ack(1, "Will Action", notes)).recorded
     assert isinstance(sent.event, did.MessageSent)
     assert isinstance(given_.event, did.MessageAcknowledged)
     assert str(given_.event.status) == "Will Action"
     again = MACHINE.decide(
-        desk.state,
+        scenario.state,
         ask.Send(subject=sent.event.subject, body=sent.event.body, to=(Party(OTTER, 1),)),
         Context(0, VerifiedActor(CRANE, 1, "0" * 32, KeyClass.AGENT), STREAM, ""),
     )

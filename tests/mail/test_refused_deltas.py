@@ -12,8 +12,8 @@ from moot.core.findings import Severity
 from moot.protocols.mail.artifact import new_artifact
 from moot.protocols.mail.body import MessageBody
 from moot.protocols.mail.deltas import ARTIFACT_SECTIONS, RESEARCH_THREAD, read_delta_blocks
-from moot.protocols.mail.lint import lint_message
 from moot.protocols.mail.merge import Contribution, MergedArtifact, merge_deltas
+from moot.protocols.mail.message_rules import lint_message
 from tests.mail.bodies import delta
 
 PREFIXES: Final = [section.prefix for section in ARTIFACT_SECTIONS.values()]

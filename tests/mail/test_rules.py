@@ -9,8 +9,13 @@ import pytest
 
 from moot.core.findings import Severity
 from moot.protocols.mail.codec import MessageFile, read_message_file
-from moot.protocols.mail.lint import LintedMessage, lint_message
-from moot.protocols.mail.rules import RULES_BY_TYPE, RULES_FOR_ALL, Row
+from moot.protocols.mail.message_rules import (
+    RULES_BY_TYPE,
+    RULES_FOR_ALL,
+    LintedMessage,
+    Row,
+    lint_message,
+)
 from moot.protocols.mail.types import MessageType
 
 EXAMPLES = Path(__file__).parent / "examples"

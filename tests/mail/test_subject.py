@@ -7,16 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from moot.protocols.mail.body_writer import write_error_subject
-from moot.protocols.mail.fix import fix_message
-from moot.protocols.mail.lint import lint_message
-from moot.protocols.mail.subject import (
+from moot.protocols.mail.fix import fix_message, write_template
+from moot.protocols.mail.message import (
     Subject,
     has_control_characters,
     parse_received_subject,
     parse_subject,
     write_ack_subject,
 )
-from moot.protocols.mail.templates import write_template
+from moot.protocols.mail.message_rules import lint_message
 from moot.protocols.mail.types import TYPES, MessageType, is_ack_owed
 
 
@@ -74,6 +73,12 @@ def test_each_prefix_says_the_type(kind: MessageType) -> None:
         ),
         pytest.param(
             "BLOCKED", "{work id or task}", "auth-7", marks=pytest.mark.requirement("BRN-055")
+        ),
+        pytest.param(
+            "ACK",
+            "{the subject that is answered}",
+            "INFO: done",
+            marks=pytest.mark.requirement("BRN-037"),
         ),
         pytest.param(
             "QUESTION",

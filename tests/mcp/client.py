@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 from mcp_types import CallToolResult, InitializeResult, ListToolsResult
 
 from mcp import ClientSession, StdioServerParameters, stdio_client
-from tests.cli.project import MOOT, Project
+from tests.project import MOOT, Project
 
 SECONDS = 60.0  # a server that takes longer than this has hung
 Got = TypeVar("Got")

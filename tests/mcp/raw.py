@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from tests.cli.project import MOOT, Project
 from tests.mcp.client import SECONDS
+from tests.project import MOOT, Project
 
 VERSION = "2025-06-18"
 

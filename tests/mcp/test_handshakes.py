@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from tests.cli.project import Project
 from tests.mcp.raw import raw_server
+from tests.project import Project
 
 RECORDED = sorted(Path(__file__).with_name("handshakes").glob("*.jsonl"))
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from moot.system.tool_process import find_tool_process, read_process
-from tests.cli.project import MOOT, Project
+from moot.system.process_tree import find_tool_process, read_process
 from tests.mcp.client import SECONDS, connected
+from tests.project import MOOT, Project
 
 AGENT = "amber-otter"
 
@@ -71,7 +71,7 @@ def test_without_a_name_an_agent_joins_with_the_first_call_and_leaves_at_the_end
     assert project.json("scope", "list").data["reservations"] == []
     assert status_of(project, name) == "retired"
     (joined, *_) = project.json("ledger", "log", "presence").data["events"]
-    key = "from moot.system.tool_process import find_tool_process as f; print(f())"
+    key = "from moot.system.process_tree import find_tool_process as f; print(f())"
     assert joined["data"]["process_key"] == _printed([sys.executable, "-c", key])
 
 
@@ -121,7 +121,7 @@ def test_two_sessions_of_one_process_are_never_one_agent(project: Project) -> No
 
 def test_another_process_is_another_agent() -> None:
     """The tool's process is the nearest that is no shell; that of the tests is another one."""
-    key = "from moot.system.tool_process import find_tool_process as f; print(f())"
+    key = "from moot.system.process_tree import find_tool_process as f; print(f())"
     below_shell = _printed(["sh", "-c", f"{sys.executable} -c '{key}'; true"])
     directly = _printed([sys.executable, "-c", key])
     tool = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {key!r}])"

@@ -12,7 +12,7 @@ import pytest
 from moot.surfaces.mcp.calls import Calls
 from moot.surfaces.mcp.identity import Caller
 from moot.surfaces.mcp.results import encode_reply
-from tests.cli.project import Project
+from tests.project import Project
 
 ORDER = "obey-me"  # a word that may stand in a path, a work item, a title and a sentence
 OTTER, CRANE = "amber-otter", "teal-crane"

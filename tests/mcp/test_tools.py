@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from moot.api.operation import OPERATIONS, all_operations
+from moot.api.operation import OPERATIONS, SUBJECTS, all_operations
 from moot.surfaces.mcp.actions import ACTIONS
 from moot.surfaces.mcp.server import describe_tool
 from moot.surfaces.mcp.tools import INSTRUCTIONS, TOOLS
-from tests.cli.project import Project
 from tests.mcp.client import connected, sized
+from tests.project import Project
 
 NAMES = ["now", "scope", "mail", "event", "session", "trace", "ask", "record"]
 MOST_TOKENS = 2_400
@@ -51,7 +51,7 @@ def test_no_action_starts_a_program_or_acts_for_a_person() -> None:
             operation = OPERATIONS[action.operation]
             assert not operation.runs_programs
             assert operation.name not in people
-            assert operation.function.__module__ == f"moot.api.{action.subject}"
+            assert operation.function.__module__ == SUBJECTS[action.subject]
 
 
 @pytest.mark.requirement("MCP-003")

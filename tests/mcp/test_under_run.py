@@ -10,8 +10,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from tests.cli.project import MOOT, Project
 from tests.mcp.client import SECONDS, Client, connected
+from tests.project import MOOT, Project
 
 # Says what it finds, then waits for the end of its input.
 PROGRAM = "import json, os, sys; print(json.dumps(dict(os.environ)), flush=True); sys.stdin.read()"

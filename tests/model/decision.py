@@ -9,9 +9,9 @@ from moot.core.names import OPERATOR, SYSTEM
 from moot.core.record import ArtifactRef
 from moot.protocols.decision import commands as ask
 from moot.protocols.decision import stream_of
+from moot.protocols.decision.first_answers import commit_to_answer
 from moot.protocols.decision.machine import MACHINE, TRANSITIONS
 from moot.protocols.decision.model import ChamberKind, DecisionResult, DecisionSeat, Stage
-from moot.protocols.decision.seal import commit_to_answer
 from tests.model.small_world import Act, Scene, SmallWorld, Step, Taken, TimePasses
 
 NAMES = ("amber-otter", "teal-crane")

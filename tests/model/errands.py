@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from moot.core.clock import MINUTE
 from moot.core.names import SYSTEM
-from moot.protocols.example import commands as ask
+from moot.protocols.example import model as ask
 from moot.protocols.example.machine import MACHINE
 from tests.model.small_world import Act, Scene, SmallWorld, Step, TimePasses
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from moot.core.clock import MINUTE
 from moot.core.names import SYSTEM
-from moot.protocols.observed import commands as ask
+from moot.protocols.observed import model as ask
 from moot.protocols.observed.machine import MACHINE, TRANSITIONS
 from moot.protocols.observed.model import Stage
 from tests.model.small_world import Act, Scene, SmallWorld, Step, Taken, TimePasses

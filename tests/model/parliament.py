@@ -10,7 +10,7 @@ from moot.core.names import SYSTEM
 from moot.protocols.parliament import commands as ask
 from moot.protocols.parliament import events as did
 from moot.protocols.parliament.machine import MACHINE, TRANSITIONS
-from moot.protocols.parliament.messages.words import SessionStatus
+from moot.protocols.parliament.messages.contents import SessionStatus
 from tests.model.small_world import Act, Scene, SmallWorld, Step, Taken
 from tests.parliament import scene as papers
 from tests.parliament.scene import AGENTS, MOTIVES, PERSON, STREAM

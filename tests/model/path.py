@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from moot.core.names import SYSTEM
-from moot.protocols.path import commands as ask
+from moot.protocols.path import model as ask
 from moot.protocols.path.flows import FLOWS
 from moot.protocols.path.machine import MACHINE
 from moot.protocols.path.model import MadeThing, SourceRecord, Stage, StepTarget

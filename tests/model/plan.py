@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from moot.protocols.plan import commands as ask
+from moot.protocols.plan import machine as ask
 from moot.protocols.plan.machine import MACHINE
 from tests.model.small_world import Act, Scene, SmallWorld, Step, Taken, TimePasses
 

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from moot.core.machine import Recorded
-from moot.core.statecodec import decode_state, encode_state
+from moot.core.paged_map import decode_state, encode_state
 from tests.model.small_world import Act, Scene, SmallWorld, Step, Taken
 
 

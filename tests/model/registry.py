@@ -11,11 +11,11 @@ from msgspec.structs import replace
 
 from moot.core.machine import KeyClass, VerifiedActor
 from moot.core.names import SYSTEM
-from moot.core.registry import commands as ask
+from moot.core.registry import model as ask
 from moot.core.registry.machine import MACHINE, TRANSITIONS
 from moot.core.registry.model import RegisteredKey
 from moot.core.signing import Signer
-from tests.core.desk import HEADS, ORIGIN, ROOT, Desk, creation, signer
+from tests.core.registry_machine import HEADS, ORIGIN, ROOT, RegistryScenario, creation, signer
 from tests.model.small_world import Act, Scene, SmallWorld, Step, Taken
 
 AGENT, PERSON = "amber-otter", "operator"
@@ -39,15 +39,15 @@ class Registry(SmallWorld):
         return {"a ledger": self.play(Scene(MACHINE.initial), Act(SYSTEM, creation()))}
 
     def list_steps(self, scene: Scene) -> Iterable[Step]:
-        desk, state = Desk(created=False), scene.state
-        desk.state = state
+        scenario, state = RegistryScenario(created=False), scene.state
+        scenario.state = state
         actors = (SYSTEM, *sorted(state.agents))
         for name, kind in KINDS.items():
             for key in KEYS:
                 for endorser in (None, ROOT, KEYS[0]):
                     yield Act(SYSTEM, _adding(name, key, kind, endorser))
                     for step in (0, 1) if name in state.agents else ():
-                        yield Act(SYSTEM, desk.rotating(name, key, endorser, step))
+                        yield Act(SYSTEM, scenario.rotating(name, key, endorser, step))
             for actor in actors:
                 yield Act(actor, ask.RetireAgent(name=name))
         for kid in (*(key.kid for key in KEYS), ROOT.kid):
@@ -103,7 +103,7 @@ class Registry(SmallWorld):
 
 @cache
 def _adding(name: str, key: Signer, kind: KeyClass, endorser: Signer | None) -> ask.AddKey:
-    return Desk(created=False).adding(name, key, kind, endorser)
+    return RegistryScenario(created=False).adding(name, key, kind, endorser)
 
 
 def _ending_of(key: RegisteredKey | None) -> str:

@@ -25,7 +25,7 @@ from moot.core.machine import (
     VerifiedActor,
 )
 from moot.core.names import OPERATOR, SYSTEM
-from moot.core.statecodec import encode_state
+from moot.core.paged_map import encode_state
 
 NOON: Millis = parse_time("2026-03-01T09:00:00.000Z")
 # A number this large in a state is a time; nothing else counts that far.

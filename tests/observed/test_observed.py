@@ -13,18 +13,21 @@ from moot.core.clock import MINUTE, parse_time
 from moot.core.errors import MootError, Refused
 from moot.core.machine import Context, KeyClass, Recorded, VerifiedActor
 from moot.core.names import SYSTEM
+from moot.core.paged_map import decode_state, encode_state
 from moot.core.record import Actor
-from moot.core.statecodec import decode_state, encode_state
-from moot.protocols.observed.commands import (
+from moot.protocols.observed.machine import MACHINE, TRANSITIONS
+from moot.protocols.observed.model import (
+    MAX_GAPS,
+    MAX_TOOLS,
     BeginObserving,
     EndObserving,
     NoteGap,
     NoteUnseenChanges,
     ObserveTool,
+    Stage,
+    State,
     StopWatching,
 )
-from moot.protocols.observed.machine import MACHINE, TRANSITIONS
-from moot.protocols.observed.model import MAX_GAPS, MAX_TOOLS, Stage, State
 from moot.protocols.observed.rules import MAX_FILES
 from moot.protocols.observed.views import count_work
 from moot.protocols.trace.commands import AbortTrace

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from moot.flows.observed.seen_tests import look_at_tests
-from moot.protocols.observed.commands import EndObserving, ObserveTool
-from moot.protocols.observed.events import ObservingEnded
+from moot.api.observed.seen_tests import look_at_tests
 from moot.protocols.observed.machine import MACHINE
-from moot.protocols.observed.model import SeenTests
+from moot.protocols.observed.model import EndObserving, ObserveTool, ObservingEnded, SeenTests
 from moot.testing import World, given
 
 OTTER, STREAM = "amber-otter", "observed/amber-otter"

@@ -16,7 +16,7 @@ from moot.engine.job import JobOutcome
 from moot.protocols.parliament import commands as ask
 from moot.protocols.parliament import events as did
 from moot.protocols.parliament.machine import MACHINE
-from moot.protocols.parliament.messages.words import SessionStatus
+from moot.protocols.parliament.messages.contents import SessionStatus
 from moot.protocols.parliament.model import Seat, State
 from moot.testing import World
 
@@ -163,7 +163,7 @@ ROUND_END = ruling("procedure", "round_end")
 CALL_VOTE = ruling("order", "call_vote")
 
 
-class Chamber:
+class ParliamentScenario:
     """A session with its seats, its speaker and its prime minister."""
 
     def __init__(self, count: int = 3, **more: Any) -> None:
@@ -271,18 +271,18 @@ class Chamber:
     def scores(self, number: int, value: int = 4) -> dict[str, int]:
         return dict.fromkeys(self.seat(number).motives, value)
 
-    def opened(self) -> Chamber:
+    def opened(self) -> ParliamentScenario:
         self.clerk(ask.Begin())
         for number in range(1, len(self.state.order) + 1):
             self.submit(statement(number))
         self.tick()
         return self
 
-    def drafting(self) -> Chamber:
+    def drafting(self) -> ParliamentScenario:
         self.opened().clerk(ask.ChooseDrafter(seat="rep_1"))
         return self
 
-    def debating(self, rounds: int = 1) -> Chamber:
+    def debating(self, rounds: int = 1) -> ParliamentScenario:
         """In round `rounds`, which has just begun."""
         self.drafting().submit(bill())
         for number in range(rounds):
@@ -297,24 +297,24 @@ class Chamber:
         reply = self.submit(question(asker, asked, **asks))
         return self.submit(answer(asked, asker, reply, self.scores(asked, value), **more))
 
-    def satisfied(self, value: int = 4) -> Chamber:
+    def satisfied(self, value: int = 4) -> ParliamentScenario:
         """Every motive of every seat scored once."""
         count = len(self.state.order)
         for number in range(1, count + 1):
             self.exchange(number % count + 1, number, value)
         return self
 
-    def voting(self) -> Chamber:
+    def voting(self) -> ParliamentScenario:
         self.debating().satisfied().submit(CALL_VOTE)
         return self
 
-    def vote(self, *words: str) -> Chamber:
+    def vote(self, *words: str) -> ParliamentScenario:
         for number, word in enumerate(words, start=1):
             if word:
                 self.submit(vote(number, word, self.scores(number)))
         return self
 
-    def reviewing(self) -> Chamber:
+    def reviewing(self) -> ParliamentScenario:
         self.voting().vote(*["YES"] * len(self.state.order)).clerk(ask.CountVotes())
         return self
 

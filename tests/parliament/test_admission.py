@@ -10,13 +10,13 @@ import pytest
 from moot.core.errors import Refused
 from moot.core.names import SYSTEM
 from moot.protocols.parliament import commands as ask
-from moot.protocols.parliament.messages.templates import make_template
-from moot.protocols.parliament.messages.words import Kind
+from moot.protocols.parliament.messages.contents import Kind
+from moot.protocols.parliament.messages.message import make_template
 
 from .scene import (
     AGENTS,
     PERSON,
-    Chamber,
+    ParliamentScenario,
     amendment,
     answer,
     bill,
@@ -29,79 +29,84 @@ from .scene import (
 Document = dict[str, Any]
 
 
-def _begun() -> Chamber:
-    chamber = Chamber(3)
-    chamber.clerk(ask.Begin())
-    return chamber
+def _begun() -> ParliamentScenario:
+    scenario = ParliamentScenario(3)
+    scenario.clerk(ask.Begin())
+    return scenario
 
 
-def _debating() -> Chamber:
-    return Chamber(3).debating()
+def _debating() -> ParliamentScenario:
+    return ParliamentScenario(3).debating()
 
 
 # Where each type is admitted from rep_1, and what it says.
-READY: dict[Kind, tuple[Callable[[], Chamber], Callable[[Chamber], Document]]] = {
+READY: dict[
+    Kind, tuple[Callable[[], ParliamentScenario], Callable[[ParliamentScenario], Document]]
+] = {
     Kind.OPENING_STATEMENT: (_begun, lambda _: statement(1)),
-    Kind.BILL_DRAFT: (lambda: Chamber(3).drafting(), lambda _: bill(1)),
+    Kind.BILL_DRAFT: (lambda: ParliamentScenario(3).drafting(), lambda _: bill(1)),
     Kind.QUESTION: (_debating, lambda _: question(1, 2)),
     Kind.ANSWER: (
         _debating,
-        lambda chamber: answer(1, 2, chamber.submit(question(2, 1)), chamber.scores(1)),
+        lambda scenario: answer(1, 2, scenario.submit(question(2, 1)), scenario.scores(1)),
     ),
     Kind.AMENDMENT: (_debating, lambda _: amendment(1)),
     Kind.MOTION: (_debating, lambda _: motion(1)),
-    Kind.VOTE: (lambda: Chamber(3).voting(), lambda chamber: vote(1, "YES", chamber.scores(1))),
+    Kind.VOTE: (
+        lambda: ParliamentScenario(3).voting(),
+        lambda scenario: vote(1, "YES", scenario.scores(1)),
+    ),
 }
 seats_only = pytest.mark.parametrize("kind", READY)
 
 
-def ready(kind: Kind) -> tuple[Chamber, Document]:
+def ready(kind: Kind) -> tuple[ParliamentScenario, Document]:
     begin, say = READY[kind]
-    chamber = begin()
-    return chamber, say(chamber)
+    scenario = begin()
+    return scenario, say(scenario)
 
 
 @seats_only
 @pytest.mark.requirement("PAR-009")
 def test_the_seats_own_holder_is_admitted_and_nobody_else(kind: Kind) -> None:
-    chamber, document = ready(kind)
-    chamber.world.agent("plain-owl")
-    assert chamber.refused(document, AGENTS[1]) == ("C-30", "foreign_sender", "from")
+    scenario, document = ready(kind)
+    scenario.world.agent("plain-owl")
+    assert scenario.refused(document, AGENTS[1]) == ("C-30", "foreign_sender", "from")
     for who in ("plain-owl", PERSON, SYSTEM):
-        assert chamber.refused(document, who) == ("PAR-009", "not_seated", "from")
-    before = len(chamber.messages())
-    chamber.submit(document)
-    assert len(chamber.messages()) == before + 1
-    assert chamber.signers()[-1] == AGENTS[0]
+        assert scenario.refused(document, who) == ("PAR-009", "not_seated", "from")
+    before = len(scenario.messages())
+    scenario.submit(document)
+    assert len(scenario.messages()) == before + 1
+    assert scenario.signers()[-1] == AGENTS[0]
 
 
 @seats_only
 def test_an_expelled_seat_is_not_heard_with_any_type(kind: Kind) -> None:
-    chamber, document = ready(kind)
+    scenario, document = ready(kind)
     for _ in range(2):
         with pytest.raises(Refused):
-            chamber.run(ask.Submit(document={}), AGENTS[0])
-    chamber.tick()
-    assert chamber.refused(document) == ("S-03", "expelled", "from")
+            scenario.run(ask.Submit(document={}), AGENTS[0])
+    scenario.tick()
+    assert scenario.refused(document) == ("S-03", "expelled", "from")
 
 
 @pytest.mark.parametrize("kind", Kind)
 def test_without_a_session_nothing_is_said(kind: Kind) -> None:
-    chamber = Chamber(2, issues=("security",))
+    scenario = ParliamentScenario(2, issues=("security",))
     document = make_template(kind)
     who = {"speaker": SYSTEM, "prime_minister": PERSON}.get(document["from"], AGENTS[0])
     nowhere = "parliament/parl-20260218-404"
     with pytest.raises(Refused) as caught:
-        chamber.world.engine.execute(nowhere, ask.Submit(document=document), who)
+        scenario.world.engine.execute(nowhere, ask.Submit(document=document), who)
     assert caught.value.code == "no_session"
-    assert chamber.world.engine.load(nowhere).seq == -1
+    assert scenario.world.engine.load(nowhere).seq == -1
 
 
 @pytest.mark.parametrize("kind", [*READY, Kind.VOTE_TALLY])
 def test_each_type_has_its_time(kind: Kind) -> None:
-    chamber = Chamber(3).reviewing()
+    scenario = ParliamentScenario(3).reviewing()
     document = {**make_template(kind)}
     if kind in (Kind.ANSWER, Kind.VOTE):
-        document["content"] = {**document["content"], "motive_scores": chamber.scores(1)}
-    found = chamber.refusal(ask.Submit(document=document), chamber.sender(document)).findings
+        document["content"] = {**document["content"], "motive_scores": scenario.scores(1)}
+    found = scenario.refusal(ask.Submit(document=document), scenario.sender(document)).findings
     assert ("C-22", "wrong_phase", "type") in [(one.rule, one.code, one.where) for one in found]

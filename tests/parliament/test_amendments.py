@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from moot.core.names import SYSTEM
-from moot.protocols.parliament import amendments
 from moot.protocols.parliament import commands as ask
+from moot.protocols.parliament import votes
 from moot.protocols.parliament.files.inspection import inspect_files
-from moot.protocols.parliament.messages.words import (
+from moot.protocols.parliament.messages.contents import (
     AmendmentAction,
     AmendmentStatus,
     BillSection,
@@ -19,13 +19,13 @@ from moot.protocols.parliament.messages.words import (
 )
 from moot.protocols.parliament.model import Amendment, AmendmentEndorsement
 
-from .played import files
+from .played_sessions import files
 from .scene import (
     AGENTS,
     CALL_VOTE,
     ROUND_END,
     ROUND_START,
-    Chamber,
+    ParliamentScenario,
     amendment,
     answer,
     draft,
@@ -34,19 +34,19 @@ from .scene import (
 )
 
 
-def proposed(count: int = 5, by: int = 3, **more: Any) -> Chamber:
-    chamber = Chamber(count).debating()
-    chamber.submit(amendment(by, **more))
-    return chamber
+def proposed(count: int = 5, by: int = 3, **more: Any) -> ParliamentScenario:
+    scenario = ParliamentScenario(count).debating()
+    scenario.submit(amendment(by, **more))
+    return scenario
 
 
-def position(chamber: Chamber, number: int, word: str, name: str = "amend-001") -> None:
+def position(scenario: ParliamentScenario, number: int, word: str, name: str = "amend-001") -> None:
     asker = 1 if number != 1 else 2
-    chamber.exchange(asker, number, topic=f"{name} {number}", position=(name, word))
+    scenario.exchange(asker, number, topic=f"{name} {number}", position=(name, word))
 
 
-def status(chamber: Chamber, name: str = "amend-001") -> AmendmentStatus:
-    return chamber.state.amendments[name].status
+def status(scenario: ParliamentScenario, name: str = "amend-001") -> AmendmentStatus:
+    return scenario.state.amendments[name].status
 
 
 @pytest.mark.requirement("PAR-047")
@@ -59,12 +59,12 @@ def test_a_new_amendment_is_proposed() -> None:
 @pytest.mark.requirement("PAR-042")
 @pytest.mark.requirement("PAR-044")
 def test_an_amendment_comes_from_a_seat_under_an_id_of_its_own() -> None:
-    chamber = proposed()
-    again = chamber.refused(amendment(1))
+    scenario = proposed()
+    again = scenario.refused(amendment(1))
     assert again == ("PAR-044", "amendment_exists", "content.amendment_id")
-    assert chamber.refused({**amendment(1, "amend-002"), "from": "speaker"})[0] == "PAR-042"
-    chamber.submit(amendment(1, "amend-002"))
-    assert [one.amendment_id for one in chamber.state.amendments_in_order()] == [
+    assert scenario.refused({**amendment(1, "amend-002"), "from": "speaker"})[0] == "PAR-042"
+    scenario.submit(amendment(1, "amend-002"))
+    assert [one.amendment_id for one in scenario.state.amendments_in_order()] == [
         "amend-001",
         "amend-002",
     ]
@@ -72,56 +72,56 @@ def test_an_amendment_comes_from_a_seat_under_an_id_of_its_own() -> None:
 
 @pytest.mark.requirement("PAR-037")
 def test_a_position_names_a_pending_amendment() -> None:
-    chamber = proposed()
-    asked = chamber.submit(question(1, 2))
-    unknown = answer(2, 1, asked, chamber.scores(2), position=("amend-009", "endorse"))
+    scenario = proposed()
+    asked = scenario.submit(question(1, 2))
+    unknown = answer(2, 1, asked, scenario.scores(2), position=("amend-009", "endorse"))
     where = "content.amendment_position.amendment_id"
-    assert chamber.refused(unknown) == ("PAR-037", "unknown_amendment", where)
-    chamber.run(ask.Withdraw(amendment_id="amend-001"), AGENTS[2])
-    closed = answer(2, 1, asked, chamber.scores(2), position=("amend-001", "endorse"))
-    assert chamber.refused(closed) == ("PAR-037", "unknown_amendment", where)
+    assert scenario.refused(unknown) == ("PAR-037", "unknown_amendment", where)
+    scenario.run(ask.Withdraw(amendment_id="amend-001"), AGENTS[2])
+    closed = answer(2, 1, asked, scenario.scores(2), position=("amend-001", "endorse"))
+    assert scenario.refused(closed) == ("PAR-037", "unknown_amendment", where)
 
 
 @pytest.mark.requirement("PAR-039")
 def test_positions_are_registered_and_the_latest_counts() -> None:
-    chamber = proposed()
-    position(chamber, 2, "oppose")
-    assert status(chamber) is AmendmentStatus.DEBATING
-    position(chamber, 4, "abstain")
-    position(chamber, 2, "endorse")
-    assert chamber.state.amendments["amend-001"].endorsements == (
+    scenario = proposed()
+    position(scenario, 2, "oppose")
+    assert status(scenario) is AmendmentStatus.DEBATING
+    position(scenario, 4, "abstain")
+    position(scenario, 2, "endorse")
+    assert scenario.state.amendments["amend-001"].endorsements == (
         AmendmentEndorsement("rep_4", Position.ABSTAIN, 1),
         AmendmentEndorsement("rep_2", Position.ENDORSE, 1),
     )
 
 
 def test_an_exchange_that_names_it_debates_it() -> None:
-    chamber = proposed()
-    chamber.exchange(1, 2, question="What of amend-001 and amend-777?")
-    found = chamber.state.amendments["amend-001"]
+    scenario = proposed()
+    scenario.exchange(1, 2, question="What of amend-001 and amend-777?")
+    found = scenario.state.amendments["amend-001"]
     assert (found.status, found.exchanges) == (AmendmentStatus.DEBATING, 1)
 
 
 def test_an_answer_that_names_it_debates_it_too() -> None:
-    chamber = proposed()
-    chamber.exchange(1, 2, answer="Only with amend-001.", concessions="Not with amend-777.")
-    found = chamber.state.amendments["amend-001"]
+    scenario = proposed()
+    scenario.exchange(1, 2, answer="Only with amend-001.", concessions="Not with amend-777.")
+    found = scenario.state.amendments["amend-001"]
     assert (found.status, found.exchanges) == (AmendmentStatus.DEBATING, 1)
     assert found.endorsements == ()
 
 
 @pytest.mark.requirement("PAR-114")
 def test_the_proposer_and_one_other_carry_it() -> None:
-    chamber = proposed()
-    position(chamber, 2, "endorse")
-    position(chamber, 4, "oppose")
-    chamber.clerk(ask.Incorporate(amendment_id="amend-001"))
-    assert status(chamber) is AmendmentStatus.INCORPORATED
-    bill = chamber.state.bill
+    scenario = proposed()
+    position(scenario, 2, "endorse")
+    position(scenario, 4, "oppose")
+    scenario.clerk(ask.Incorporate(amendment_id="amend-001"))
+    assert status(scenario) is AmendmentStatus.INCORPORATED
+    bill = scenario.state.bill
     assert bill is not None
     assert bill.version == 2
     assert bill.sections.solution == "A shared cache.\n\nBefore deployment there is an audit."
-    last = chamber.messages()[-1]
+    last = scenario.messages()[-1]
     assert (last["type"], last["from"], last["content"]["bill_version"]) == (
         "BILL_DRAFT",
         "rep_1",
@@ -131,23 +131,23 @@ def test_the_proposer_and_one_other_carry_it() -> None:
 
 @pytest.mark.requirement("PAR-115")
 def test_the_drafters_word_alone_carries_it() -> None:
-    chamber = proposed()
-    position(chamber, 1, "endorse")
-    chamber.run(ask.Incorporate(amendment_id="amend-001"), AGENTS[0])
-    assert status(chamber) is AmendmentStatus.INCORPORATED
+    scenario = proposed()
+    position(scenario, 1, "endorse")
+    scenario.run(ask.Incorporate(amendment_id="amend-001"), AGENTS[0])
+    assert status(scenario) is AmendmentStatus.INCORPORATED
 
 
 @pytest.mark.requirement("PAR-115")
 def test_the_drafters_word_carries_an_amendment_of_its_own() -> None:
     """Another seat's word for its own amendment does not; a drafter that only proposes neither."""
-    chamber = Chamber(4).debating()
-    chamber.submit(amendment(1))
+    scenario = ParliamentScenario(4).debating()
+    scenario.submit(amendment(1))
     incorporate = ask.Incorporate(amendment_id="amend-001")
-    assert chamber.refusal(incorporate, SYSTEM).code == "not_endorsed"
-    position(chamber, 1, "endorse")
-    chamber.clerk(incorporate)
-    assert status(chamber) is AmendmentStatus.INCORPORATED
-    written = files(chamber)
+    assert scenario.refusal(incorporate, SYSTEM).code == "not_endorsed"
+    position(scenario, 1, "endorse")
+    scenario.clerk(incorporate)
+    assert status(scenario) is AmendmentStatus.INCORPORATED
+    written = files(scenario)
     assert inspect_files(dict(written)) == ()
     document = json.loads(written["session.json"])
     bill = json.loads(written["bill.json"])
@@ -159,103 +159,103 @@ def test_the_drafters_word_carries_an_amendment_of_its_own() -> None:
 
 @pytest.mark.requirement("PAR-116")
 def test_the_proposer_alone_does_not_carry_it() -> None:
-    chamber = proposed()
+    scenario = proposed()
     refused = ("PAR-116", "not_endorsed", "amendment_id")
-    assert place(chamber.refusal(ask.Incorporate(amendment_id="amend-001"), SYSTEM)) == refused
-    position(chamber, 3, "endorse")
-    assert place(chamber.refusal(ask.Incorporate(amendment_id="amend-001"), SYSTEM)) == refused
+    assert place(scenario.refusal(ask.Incorporate(amendment_id="amend-001"), SYSTEM)) == refused
+    position(scenario, 3, "endorse")
+    assert place(scenario.refusal(ask.Incorporate(amendment_id="amend-001"), SYSTEM)) == refused
 
 
 def test_the_drafter_who_proposes_has_not_endorsed() -> None:
-    chamber = proposed(by=1)
-    error = chamber.refusal(ask.Incorporate(amendment_id="amend-001"), AGENTS[0])
+    scenario = proposed(by=1)
+    error = scenario.refusal(ask.Incorporate(amendment_id="amend-001"), AGENTS[0])
     assert error.code == "not_endorsed"
 
 
 @pytest.mark.requirement("PAR-117")
 def test_a_formal_vote_waits_for_two_exchanges() -> None:
-    chamber = proposed()
+    scenario = proposed()
     command = ask.CallAmendmentVote(amendment_id="amend-001")
-    position(chamber, 2, "endorse")
-    early = chamber.refusal(command, SYSTEM)
+    position(scenario, 2, "endorse")
+    early = scenario.refusal(command, SYSTEM)
     assert place(early) == ("PAR-117", "too_early", "amendment_id")
-    position(chamber, 4, "oppose")
-    assert chamber.refusal(command, AGENTS[0]).code == "not_the_clerk"
-    chamber.clerk(command)
-    ruling = chamber.messages()[-1]["content"]
+    position(scenario, 4, "oppose")
+    assert scenario.refusal(command, AGENTS[0]).code == "not_the_clerk"
+    scenario.clerk(command)
+    ruling = scenario.messages()[-1]["content"]
     assert (ruling["action"], ruling["target"]) == ("redirect", "rep_1")
-    due = next(one for one in chamber.dues() if one.what == "have positions asked for")
+    due = next(one for one in scenario.dues() if one.what == "have positions asked for")
     assert due.subject == "amend-001: rep_1, rep_3, rep_5"
-    assert chamber.refusal(command, SYSTEM).code == "vote_running"
+    assert scenario.refusal(command, SYSTEM).code == "vote_running"
     other = proposed()
     for seat in (2, 4):
         position(other, seat, "endorse")
     other.submit(ROUND_END)
     assert place(other.refusal(command, SYSTEM)) == ("C-25", "round_not_running", None)
     # One against one is no majority of positions.
-    tie = chamber.refusal(ask.Incorporate(amendment_id="amend-001"), SYSTEM)
+    tie = scenario.refusal(ask.Incorporate(amendment_id="amend-001"), SYSTEM)
     assert tie.code == "not_endorsed"
-    position(chamber, 5, "endorse")
-    chamber.clerk(ask.Incorporate(amendment_id="amend-001"))
+    position(scenario, 5, "endorse")
+    scenario.clerk(ask.Incorporate(amendment_id="amend-001"))
 
 
 @pytest.mark.requirement("PAR-118")
 def test_more_against_than_for_rejects_it_when_the_discussion_ends() -> None:
-    chamber = proposed()
+    scenario = proposed()
     for number, word in ((2, "endorse"), (4, "oppose")):
-        position(chamber, number, word)
-    chamber.clerk(ask.ConcludeAmendment(amendment_id="amend-001"))
-    assert status(chamber) is AmendmentStatus.DEBATING  # a tie leaves it
-    position(chamber, 5, "oppose")
-    opposed = chamber.refusal(ask.Incorporate(amendment_id="amend-001"), SYSTEM)
+        position(scenario, number, word)
+    scenario.clerk(ask.ConcludeAmendment(amendment_id="amend-001"))
+    assert status(scenario) is AmendmentStatus.DEBATING  # a tie leaves it
+    position(scenario, 5, "oppose")
+    opposed = scenario.refusal(ask.Incorporate(amendment_id="amend-001"), SYSTEM)
     assert place(opposed) == ("PAR-118", "amendment_opposed", "amendment_id")
-    chamber.clerk(ask.ConcludeAmendment(amendment_id="amend-001"))
-    assert status(chamber) is AmendmentStatus.REJECTED
-    closed = chamber.refusal(ask.ConcludeAmendment(amendment_id="amend-001"), SYSTEM)
+    scenario.clerk(ask.ConcludeAmendment(amendment_id="amend-001"))
+    assert status(scenario) is AmendmentStatus.REJECTED
+    closed = scenario.refusal(ask.ConcludeAmendment(amendment_id="amend-001"), SYSTEM)
     assert closed.code == "amendment_closed"
 
 
 @pytest.mark.parametrize("ending", [ROUND_END, CALL_VOTE])
 def test_the_end_of_the_round_ends_the_discussion(ending: dict[str, Any]) -> None:
-    chamber = proposed(3, by=2)
-    chamber.satisfied()
-    position(chamber, 3, "oppose")
-    chamber.submit(ending)
-    assert status(chamber) is AmendmentStatus.REJECTED
-    assert chamber.state.round.settled[0].amendment_id == "amend-001"
+    scenario = proposed(3, by=2)
+    scenario.satisfied()
+    position(scenario, 3, "oppose")
+    scenario.submit(ending)
+    assert status(scenario) is AmendmentStatus.REJECTED
+    assert scenario.state.round.settled[0].amendment_id == "amend-001"
 
 
 def test_what_is_settled_between_rounds_belongs_to_the_round_before() -> None:
-    chamber = proposed()
-    position(chamber, 2, "endorse")
-    chamber.submit(ROUND_END)
-    assert chamber.summaries()[0]["amendments_actioned"] == []
-    chamber.clerk(ask.Incorporate(amendment_id="amend-001"))
-    (row,) = chamber.summaries()
+    scenario = proposed()
+    position(scenario, 2, "endorse")
+    scenario.submit(ROUND_END)
+    assert scenario.summaries()[0]["amendments_actioned"] == []
+    scenario.clerk(ask.Incorporate(amendment_id="amend-001"))
+    (row,) = scenario.summaries()
     assert row["amendments_actioned"] == [{"amendment_id": "amend-001", "status": "incorporated"}]
 
 
 def test_only_its_proposer_withdraws_it() -> None:
-    chamber = proposed()
+    scenario = proposed()
     command = ask.Withdraw(amendment_id="amend-001")
     for who in (AGENTS[0], SYSTEM):
-        assert place(chamber.refusal(command, who)) == ("C-28", "not_the_proposer", "amendment_id")
-    chamber.run(command, AGENTS[2])
-    assert status(chamber) is AmendmentStatus.WITHDRAWN
-    assert chamber.refusal(command, AGENTS[2]).code == "amendment_closed"
-    unknown = chamber.refusal(ask.Withdraw(amendment_id="amend-404"), AGENTS[2])
+        assert place(scenario.refusal(command, who)) == ("C-28", "not_the_proposer", "amendment_id")
+    scenario.run(command, AGENTS[2])
+    assert status(scenario) is AmendmentStatus.WITHDRAWN
+    assert scenario.refusal(command, AGENTS[2]).code == "amendment_closed"
+    unknown = scenario.refusal(ask.Withdraw(amendment_id="amend-404"), AGENTS[2])
     assert unknown.code == "unknown_amendment"
 
 
 def test_nobody_else_incorporates_and_nothing_during_a_vote() -> None:
-    chamber = proposed(3, by=2)
-    position(chamber, 3, "endorse")
+    scenario = proposed(3, by=2)
+    position(scenario, 3, "endorse")
     command = ask.Incorporate(amendment_id="amend-001")
-    assert chamber.refusal(command, AGENTS[1]).code == "not_the_drafter"
-    chamber.exchange(2, 1)
-    chamber.exchange(1, 2)
-    chamber.submit(CALL_VOTE)
-    assert chamber.refusal(command, SYSTEM).code == "wrong_phase"
+    assert scenario.refusal(command, AGENTS[1]).code == "not_the_drafter"
+    scenario.exchange(2, 1)
+    scenario.exchange(1, 2)
+    scenario.submit(CALL_VOTE)
+    assert scenario.refusal(command, SYSTEM).code == "wrong_phase"
 
 
 @pytest.mark.parametrize(
@@ -266,11 +266,11 @@ def test_nobody_else_incorporates_and_nothing_during_a_vote() -> None:
     ],
 )
 def test_plain_changes_are_carried_out_to_the_letter(more: dict[str, Any], solution: str) -> None:
-    chamber = proposed(**more)
-    position(chamber, 2, "endorse")
-    chamber.clerk(ask.Incorporate(amendment_id="amend-001"))
-    assert chamber.state.bill is not None
-    assert chamber.state.bill.sections.solution == solution
+    scenario = proposed(**more)
+    position(scenario, 2, "endorse")
+    scenario.clerk(ask.Incorporate(amendment_id="amend-001"))
+    assert scenario.state.bill is not None
+    assert scenario.state.bill.sections.solution == solution
 
 
 @pytest.mark.parametrize(
@@ -282,19 +282,19 @@ def test_plain_changes_are_carried_out_to_the_letter(more: dict[str, Any], solut
     ],
 )
 def test_what_cannot_be_carried_out_needs_the_drafters_text(more: dict[str, Any]) -> None:
-    chamber = proposed(**more)
-    position(chamber, 2, "endorse")
-    error = chamber.refusal(ask.Incorporate(amendment_id="amend-001"), SYSTEM)
+    scenario = proposed(**more)
+    position(scenario, 2, "endorse")
+    error = scenario.refusal(ask.Incorporate(amendment_id="amend-001"), SYSTEM)
     assert place(error) == ("C-26", "draft_required", "draft")
 
 
 def test_the_drafters_text_holds_the_amendment_and_nothing_else() -> None:
-    chamber = proposed(action="modify")
-    position(chamber, 2, "endorse")
+    scenario = proposed(action="modify")
+    position(scenario, 2, "endorse")
 
     def refused(text: Any) -> tuple[str, str, str | None]:
         command = ask.Incorporate(amendment_id="amend-001", draft=text)
-        return place(chamber.refusal(command, AGENTS[0]))
+        return place(scenario.refusal(command, AGENTS[0]))
 
     assert refused(draft(2)) == ("S-07", "draft_astray", "draft.sections.solution")
     beyond = draft(2, solution="Two caches.", problem="None.")
@@ -304,35 +304,35 @@ def test_the_drafters_text_holds_the_amendment_and_nothing_else() -> None:
     assert refused("text")[2] == "draft"
     good = draft(2, solution="Two caches.")
     del good["bill_version"]
-    chamber.run(ask.Incorporate(amendment_id="amend-001", draft=good), AGENTS[0])
-    assert chamber.state.bill is not None
-    assert chamber.state.bill.version == 2
+    scenario.run(ask.Incorporate(amendment_id="amend-001", draft=good), AGENTS[0])
+    assert scenario.state.bill is not None
+    assert scenario.state.bill.version == 2
 
 
 def test_a_draft_must_do_what_the_amendment_says() -> None:
-    chamber = proposed()
-    position(chamber, 2, "endorse")
+    scenario = proposed()
+    position(scenario, 2, "endorse")
     text = draft(2, solution="Something else.")
-    error = chamber.refusal(ask.Incorporate(amendment_id="amend-001", draft=text), SYSTEM)
+    error = scenario.refusal(ask.Incorporate(amendment_id="amend-001", draft=text), SYSTEM)
     assert error.code == "draft_astray"
     good = draft(2, solution="Before deployment there is an audit. A shared cache.")
-    chamber.clerk(ask.Incorporate(amendment_id="amend-001", draft=good))
+    scenario.clerk(ask.Incorporate(amendment_id="amend-001", draft=good))
 
 
 def test_what_has_its_support_waits_for_the_drafter() -> None:
-    chamber = proposed()
-    position(chamber, 2, "endorse")
-    due = next(one for one in chamber.dues() if one.what == "incorporate")
+    scenario = proposed()
+    position(scenario, 2, "endorse")
+    due = next(one for one in scenario.dues() if one.what == "incorporate")
     assert (due.who, due.subject) == (AGENTS[0], "amend-001: An audit before deployment")
 
 
 def test_a_round_goes_on_and_the_amendment_with_it() -> None:
-    chamber = proposed()
-    position(chamber, 2, "endorse")
-    chamber.submit(ROUND_END)
-    chamber.submit(ROUND_START)
-    position(chamber, 4, "oppose")
-    rows = chamber.state.amendments["amend-001"].endorsements
+    scenario = proposed()
+    position(scenario, 2, "endorse")
+    scenario.submit(ROUND_END)
+    scenario.submit(ROUND_START)
+    position(scenario, 4, "oppose")
+    rows = scenario.state.amendments["amend-001"].endorsements
     assert [row.round for row in rows] == [1, 2]
 
 
@@ -351,4 +351,4 @@ def test_the_seeds_own_example_is_eligible() -> None:
             AmendmentEndorsement("rep_4", Position.OPPOSE, 2),
         ),
     )
-    assert amendments.is_carried(sample, "rep_5")
+    assert votes.is_carried(sample, "rep_5")

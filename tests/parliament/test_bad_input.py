@@ -17,7 +17,7 @@ from .scene import (
     CALL_VOTE,
     PERSON,
     ROUND_END,
-    Chamber,
+    ParliamentScenario,
     amendment,
     answer,
     bill,
@@ -31,38 +31,38 @@ from .scene import (
 class Case(NamedTuple):
     """What is sent, by whom, in which scene; what comes of it, and whether it counts."""
 
-    scene: Callable[[], Chamber]
+    scene: Callable[[], ParliamentScenario]
     document: Any
     who: str
     refused: tuple[str, str, str | None]
     counted: bool
 
 
-def debate() -> Chamber:
+def debate() -> ParliamentScenario:
     """rep_1 was asked msg-006, rep_2 answered msg-007, rep_3 is quiet."""
-    chamber = Chamber(3).debating()
-    chamber.submit(question(2, 1))
-    chamber.submit(question(1, 2))
-    chamber.submit(answer(2, 1, "msg-007", chamber.scores(2)))
-    chamber.submit(ruling("order", "quiet", "rep_3"))
-    return chamber
+    scenario = ParliamentScenario(3).debating()
+    scenario.submit(question(2, 1))
+    scenario.submit(question(1, 2))
+    scenario.submit(answer(2, 1, "msg-007", scenario.scores(2)))
+    scenario.submit(ruling("order", "quiet", "rep_3"))
+    return scenario
 
 
-def asked_out() -> Chamber:
-    chamber = Chamber(2, issues=("security",)).debating()
+def asked_out() -> ParliamentScenario:
+    scenario = ParliamentScenario(2, issues=("security",)).debating()
     for _ in range(4):
-        chamber.submit(question(1, 2))
-    return chamber
+        scenario.submit(question(1, 2))
+    return scenario
 
 
-def voting() -> Chamber:
-    chamber = Chamber(3).voting()
-    chamber.vote("YES")
-    return chamber
+def voting() -> ParliamentScenario:
+    scenario = ParliamentScenario(3).voting()
+    scenario.vote("YES")
+    return scenario
 
 
-def reviewing() -> Chamber:
-    return Chamber(3).reviewing()
+def reviewing() -> ParliamentScenario:
+    return ParliamentScenario(3).reviewing()
 
 
 ONE, TWO = AGENTS[:2]
@@ -175,12 +175,12 @@ CASES = {
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
 def test_it_is_refused_with_its_rule_and_its_place(case: Case) -> None:
-    chamber = case.scene()
-    seat = chamber.state.holders.get(case.who)
+    scenario = case.scene()
+    seat = scenario.state.holders.get(case.who)
     events: tuple[type[Event], ...] = (did.ReplyMalformed,) if case.counted else ()
-    before = chamber.messages()
-    error = chamber.refusal(ask.Submit(document=case.document), case.who, events)
+    before = scenario.messages()
+    error = scenario.refusal(ask.Submit(document=case.document), case.who, events)
     assert place(error) == case.refused
-    assert chamber.messages() == before
+    assert scenario.messages() == before
     if seat is not None:
-        assert chamber.state.seats[seat].malformed == int(case.counted)
+        assert scenario.state.seats[seat].malformed == int(case.counted)

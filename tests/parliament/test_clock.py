@@ -7,18 +7,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from moot.core.names import SYSTEM
-from moot.protocols.parliament import clock
 from moot.protocols.parliament import commands as ask
+from moot.protocols.parliament import round_clock
 from moot.protocols.parliament.events import MessageLogged
-from moot.protocols.parliament.messages import limits, sentences
-from moot.protocols.parliament.messages.words import SessionStatus
+from moot.protocols.parliament.messages import limits
+from moot.protocols.parliament.messages import limits as sentences
+from moot.protocols.parliament.messages.contents import SessionStatus
 
 from .scene import (
     AGENTS,
     CALL_VOTE,
     ROUND_END,
     ROUND_START,
-    Chamber,
+    ParliamentScenario,
     amendment,
     answer,
     motion,
@@ -51,8 +52,12 @@ def test_the_budget_of_a_response_falls_to_three() -> None:
 
 @pytest.mark.requirement("PAR-098")
 def test_before_the_debate_the_clock_shows_round_1() -> None:
-    state = Chamber(5).state
-    assert (clock.exchange_cap(state), clock.sentence_budget(state), state.round.exchanges) == (
+    state = ParliamentScenario(5).state
+    assert (
+        round_clock.exchange_cap(state),
+        round_clock.sentence_budget(state),
+        state.round.exchanges,
+    ) == (
         10,
         6,
         0,
@@ -62,32 +67,32 @@ def test_before_the_debate_the_clock_shows_round_1() -> None:
 @pytest.mark.requirement("PAR-099")
 @pytest.mark.requirement("PAR-104")
 def test_an_exchange_counts_when_its_answer_lands_and_the_cap_is_hard() -> None:
-    chamber = Chamber(2, issues=("security",)).debating(6)
-    asked = chamber.submit(question(1, 2))
-    assert chamber.state.round.exchanges == 0
-    other = chamber.submit(question(2, 1))
+    scenario = ParliamentScenario(2, issues=("security",)).debating(6)
+    asked = scenario.submit(question(1, 2))
+    assert scenario.state.round.exchanges == 0
+    other = scenario.submit(question(2, 1))
     # Both questions are out: a third could never be answered within the cap (C-07).
-    assert chamber.refused(question(1, 2)) == ("PAR-099", "exchange_cap", "type")
-    chamber.submit(answer(2, 1, asked, chamber.scores(2)))
-    assert chamber.state.round.exchanges == 1
-    chamber.submit(answer(1, 2, other, chamber.scores(1)))
-    assert chamber.state.round.exchanges == 2 == clock.exchange_cap(chamber.state)
+    assert scenario.refused(question(1, 2)) == ("PAR-099", "exchange_cap", "type")
+    scenario.submit(answer(2, 1, asked, scenario.scores(2)))
+    assert scenario.state.round.exchanges == 1
+    scenario.submit(answer(1, 2, other, scenario.scores(1)))
+    assert scenario.state.round.exchanges == 2 == round_clock.exchange_cap(scenario.state)
 
 
-def spent() -> Chamber:
+def spent() -> ParliamentScenario:
     """Round 1 of two seats with all four exchanges used up."""
-    chamber = Chamber(2, issues=("security",)).debating()
+    scenario = ParliamentScenario(2, issues=("security",)).debating()
     for place in range(4):
-        chamber.exchange(1 + place % 2, 2 - place % 2, 2, topic=f"t{place}")
-    return chamber
+        scenario.exchange(1 + place % 2, 2 - place % 2, 2, topic=f"t{place}")
+    return scenario
 
 
 @pytest.mark.requirement("PAR-108")
 def test_at_the_cap_only_a_vote_or_the_end_of_the_round_is_left() -> None:
-    chamber = spent()
-    assert chamber.refused(question(1, 2)) == ("PAR-099", "exchange_cap", "type")
-    assert chamber.refused(amendment(1)) == ("PAR-108", "cap_reached", "type")
-    assert chamber.refused(motion(1)) == ("PAR-108", "cap_reached", "type")
+    scenario = spent()
+    assert scenario.refused(question(1, 2)) == ("PAR-099", "exchange_cap", "type")
+    assert scenario.refused(amendment(1)) == ("PAR-108", "cap_reached", "type")
+    assert scenario.refused(motion(1)) == ("PAR-108", "cap_reached", "type")
     for kind, action, target in (
         ("order", "redirect", "rep_1"),
         ("order", "quiet", "rep_1"),
@@ -95,13 +100,13 @@ def test_at_the_cap_only_a_vote_or_the_end_of_the_round_is_left() -> None:
         ("observation", "progress_note", None),
         ("procedure", "next_speaker", "rep_1"),
     ):
-        refused = chamber.refused(ruling(kind, action, target))
+        refused = scenario.refused(ruling(kind, action, target))
         assert refused == ("PAR-108", "cap_reached", "content.action")
-    (due,) = (one for one in chamber.dues() if one.who == "speaker")
+    (due,) = (one for one in scenario.dues() if one.who == "speaker")
     assert due.what == "call a vote or end the round"
-    chamber.submit(ROUND_END)
-    chamber.submit(ROUND_START)
-    assert chamber.state.round.number == 2
+    scenario.submit(ROUND_END)
+    scenario.submit(ROUND_START)
+    assert scenario.state.round.number == 2
     called = spent()
     called.submit(CALL_VOTE)
     assert called.state.status is SessionStatus.VOTING
@@ -109,67 +114,67 @@ def test_at_the_cap_only_a_vote_or_the_end_of_the_round_is_left() -> None:
 
 @pytest.mark.requirement("PAR-106")
 def test_a_response_over_its_budget_is_flagged() -> None:
-    chamber = Chamber(3).debating(4)
+    scenario = ParliamentScenario(3).debating(4)
     long = question(1, 2, question="One. Two. Three. Four?")
-    outcome = chamber.run(ask.Submit(document=long), AGENTS[0])
+    outcome = scenario.run(ask.Submit(document=long), AGENTS[0])
     (found,) = outcome.findings
     assert (found.rule, found.code, found.severity) == ("PAR-106", "over_budget", "warning")
     assert found.where == "content.question"
-    assert chamber.messages()[-1]["content"]["question"] == "One. Two. Three. Four?"
-    assert not chamber.state.owed
-    reply = chamber.messages()[-1]["id"]
-    both = answer(2, 1, reply, chamber.scores(2), answer="One. Two.", concessions="Three. Four.")
-    (found,) = chamber.run(ask.Submit(document=both), AGENTS[1]).findings
+    assert scenario.messages()[-1]["content"]["question"] == "One. Two. Three. Four?"
+    assert not scenario.state.owed
+    reply = scenario.messages()[-1]["id"]
+    both = answer(2, 1, reply, scenario.scores(2), answer="One. Two.", concessions="Three. Four.")
+    (found,) = scenario.run(ask.Submit(document=both), AGENTS[1]).findings
     assert (found.rule, found.code, found.where) == ("PAR-106", "over_budget", "content.answer")
 
 
 @pytest.mark.requirement("PAR-107")
 def test_with_its_raw_text_stored_a_long_response_is_cut_and_the_speaker_says_so() -> None:
-    chamber = Chamber(3).debating(4)
-    asked = chamber.submit(question(1, 2))
+    scenario = ParliamentScenario(3).debating(4)
+    asked = scenario.submit(question(1, 2))
     text = "One. Two (e.g. this). Three."
-    long = answer(2, 1, asked, chamber.scores(2), answer=text, concessions="Four. Five.")
-    raw = chamber.store(str(long))
-    chamber.submit(long, raw=raw)
-    said = chamber.messages()[-1]
+    long = answer(2, 1, asked, scenario.scores(2), answer=text, concessions="Four. Five.")
+    raw = scenario.store(str(long))
+    scenario.submit(long, raw=raw)
+    said = scenario.messages()[-1]
     assert (said["content"]["answer"], said["content"]["concessions"]) == (text, "")
-    with chamber.world.store.read() as view:
+    with scenario.world.store.read() as view:
         cited = [record.body.artifacts for record in view.records("parliament/parl-20260218-001")]
     assert (raw,) in cited
-    chamber.tick()
-    told = chamber.messages()[-1]
+    scenario.tick()
+    told = scenario.messages()[-1]
     assert (told["from"], told["content"]["action"], told["content"]["target"]) == (
         "speaker",
         "redirect",
         "rep_2",
     )
     assert said["id"] in told["content"]["ruling"]
-    assert chamber.signers()[-1] == SYSTEM
+    assert scenario.signers()[-1] == SYSTEM
 
 
 def test_a_long_question_is_cut_too() -> None:
-    chamber = Chamber(3).debating(4)
+    scenario = ParliamentScenario(3).debating(4)
     long = question(1, 2, question="One. Two. Three. Four?")
-    chamber.submit(long, raw=chamber.store(str(long)))
-    assert chamber.messages()[-1]["content"]["question"] == "One. Two. Three."
-    assert len(chamber.state.owed) == 1
+    scenario.submit(long, raw=scenario.store(str(long)))
+    assert scenario.messages()[-1]["content"]["question"] == "One. Two. Three."
+    assert len(scenario.state.owed) == 1
 
 
 def test_a_short_response_is_not_cut() -> None:
-    chamber = Chamber(3).debating()
-    raw = chamber.store("x")
-    chamber.submit(question(1, 2), raw=raw)
-    logged = chamber.history()[-1]
+    scenario = ParliamentScenario(3).debating()
+    raw = scenario.store("x")
+    scenario.submit(question(1, 2), raw=raw)
+    logged = scenario.history()[-1]
     assert isinstance(logged, MessageLogged)
     assert logged.cut_to is None
-    assert not chamber.state.owed
+    assert not scenario.state.owed
 
 
 def test_the_last_round_has_no_next_one() -> None:
-    chamber = Chamber(3, max_rounds=1).debating()
-    chamber.submit(ROUND_END)
-    assert chamber.refused(ROUND_START) == ("C-17", "no_round_left", "content.action")
-    (due,) = chamber.dues()
+    scenario = ParliamentScenario(3, max_rounds=1).debating()
+    scenario.submit(ROUND_END)
+    assert scenario.refused(ROUND_START) == ("C-17", "no_round_left", "content.action")
+    (due,) = scenario.dues()
     assert (due.who, due.what) == ("speaker", "call the vote")
 
 
@@ -203,7 +208,7 @@ def test_the_last_round_has_no_next_one() -> None:
         ("```\nNever closed. Still code.", 1),
         ("U.S.-based, etc., and so on.", 1),
         ("\u3053\u308c\u306f\u4e00\u3064\u3002\u4e8c\u3064\u76ee\u3002", 2),
-        ("See moot.protocols.parliament.clock for it.", 1),
+        ("See moot.protocols.parliament.round_clock for it.", 1),
         ("...", 1),
     ],
 )

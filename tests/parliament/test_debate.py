@@ -9,7 +9,7 @@ import pytest
 from moot.core.names import SYSTEM
 from moot.protocols.parliament import commands as ask
 from moot.protocols.parliament import events as did
-from moot.protocols.parliament.messages.words import SessionStatus
+from moot.protocols.parliament.messages.contents import SessionStatus
 
 from .scene import (
     AGENTS,
@@ -17,7 +17,7 @@ from .scene import (
     PERSON,
     ROUND_END,
     ROUND_START,
-    Chamber,
+    ParliamentScenario,
     amendment,
     answer,
     bill,
@@ -33,17 +33,17 @@ from .scene import (
 @pytest.mark.requirement("PAR-002")
 @pytest.mark.requirement("PAR-012")
 def test_everything_said_is_a_message_and_earlier_ones_never_change() -> None:
-    chamber = Chamber(3)
+    scenario = ParliamentScenario(3)
     before: list[dict[str, Any]] = []
     for act in (
-        chamber.debating,
-        chamber.satisfied,
-        lambda: chamber.submit(motion(1)),
-        lambda: chamber.submit(CALL_VOTE),
-        lambda: chamber.vote("YES", "NO", "YES"),
+        scenario.debating,
+        scenario.satisfied,
+        lambda: scenario.submit(motion(1)),
+        lambda: scenario.submit(CALL_VOTE),
+        lambda: scenario.vote("YES", "NO", "YES"),
     ):
         act()
-        after = chamber.messages()
+        after = scenario.messages()
         assert after[: len(before)] == before
         assert len(after) > len(before)
         before = after
@@ -52,100 +52,102 @@ def test_everything_said_is_a_message_and_earlier_ones_never_change() -> None:
 @pytest.mark.requirement("PAR-006")
 @pytest.mark.requirement("PAR-090")
 def test_ids_count_upwards_and_the_next_one_is_known() -> None:
-    chamber = Chamber(3).debating()
-    numbers = [message["id"] for message in chamber.messages()]
+    scenario = ParliamentScenario(3).debating()
+    numbers = [message["id"] for message in scenario.messages()]
     assert numbers == ["msg-001", "msg-002", "msg-003", "msg-004", "msg-005"]
-    assert chamber.state.next_message_id == 6
-    assert chamber.submit(question(1, 2)) == "msg-006"
-    assert chamber.state.next_message_id == 7
+    assert scenario.state.next_message_id == 6
+    assert scenario.submit(question(1, 2)) == "msg-006"
+    assert scenario.state.next_message_id == 7
 
 
 @pytest.mark.requirement("PAR-007")
 @pytest.mark.requirement("PAR-008")
 @pytest.mark.requirement("PAR-082")
 def test_the_clerk_fills_id_round_and_timestamp() -> None:
-    chamber = Chamber(3).debating(2)
+    scenario = ParliamentScenario(3).debating(2)
     said = question(1, 2)
-    outcome = chamber.run(
+    outcome = scenario.run(
         ask.Submit(document={**said, "id": "msg-900", "round": 9, "timestamp": "now"}), AGENTS[0]
     )
     assert [one.code for one in outcome.findings] == ["field_ignored"] * 3
-    last = chamber.messages()[-1]
+    last = scenario.messages()[-1]
     assert (last["id"], last["round"]) == ("msg-008", 2)
     assert last["timestamp"] == "2026-02-18T16:00:00Z"
-    assert {message["round"] for message in chamber.messages()[:4]} == {0}
+    assert {message["round"] for message in scenario.messages()[:4]} == {0}
 
 
 @pytest.mark.requirement("PAR-009")
 def test_nobody_speaks_for_another() -> None:
-    chamber = Chamber(3).debating()
-    assert chamber.refused(question(1, 2), AGENTS[1]) == ("C-30", "foreign_sender", "from")
-    chamber.world.agent("stranger-one")
-    assert chamber.refused(question(1, 2), "stranger-one") == ("PAR-009", "not_seated", "from")
-    assert chamber.refused(question(1, 2), SYSTEM) == ("PAR-009", "not_seated", "from")
-    assert chamber.refused(question(1, 2), PERSON) == ("PAR-009", "not_seated", "from")
+    scenario = ParliamentScenario(3).debating()
+    assert scenario.refused(question(1, 2), AGENTS[1]) == ("C-30", "foreign_sender", "from")
+    scenario.world.agent("stranger-one")
+    assert scenario.refused(question(1, 2), "stranger-one") == ("PAR-009", "not_seated", "from")
+    assert scenario.refused(question(1, 2), SYSTEM) == ("PAR-009", "not_seated", "from")
+    assert scenario.refused(question(1, 2), PERSON) == ("PAR-009", "not_seated", "from")
 
 
 @pytest.mark.requirement("PAR-024")
 def test_a_question_goes_to_another_seat() -> None:
-    chamber = Chamber(3).debating()
-    assert chamber.refused(question(1, 9)) == ("PAR-024", "unknown_seat", "to")
-    chamber.submit(question(1, 2))
-    assert chamber.state.round.asked == 1
+    scenario = ParliamentScenario(3).debating()
+    assert scenario.refused(question(1, 9)) == ("PAR-024", "unknown_seat", "to")
+    scenario.submit(question(1, 2))
+    assert scenario.state.round.asked == 1
 
 
 @pytest.mark.requirement("PAR-027")
 def test_an_answer_needs_its_own_open_question() -> None:
-    chamber = Chamber(3).debating()
-    asked = chamber.submit(question(1, 2))
-    scores = chamber.scores(2)
+    scenario = ParliamentScenario(3).debating()
+    asked = scenario.submit(question(1, 2))
+    scores = scenario.scores(2)
     for reply in ("msg-001", "msg-999"):
-        assert chamber.refused(answer(2, 1, reply, scores)) == (
+        assert scenario.refused(answer(2, 1, reply, scores)) == (
             "PAR-027",
             "no_open_question",
             "in_reply_to",
         )
-    wrong = answer(3, 1, asked, chamber.scores(3))
-    assert chamber.refused(wrong) == ("PAR-027", "not_asked", "in_reply_to")
-    assert chamber.refused(answer(2, 3, asked, scores)) == ("PAR-027", "not_asked", "to")
-    chamber.submit(answer(2, 1, asked, scores))
-    twice = chamber.refused(answer(2, 1, asked, scores))
+    wrong = answer(3, 1, asked, scenario.scores(3))
+    assert scenario.refused(wrong) == ("PAR-027", "not_asked", "in_reply_to")
+    assert scenario.refused(answer(2, 3, asked, scores)) == ("PAR-027", "not_asked", "to")
+    scenario.submit(answer(2, 1, asked, scores))
+    twice = scenario.refused(answer(2, 1, asked, scores))
     assert twice == ("PAR-027", "no_open_question", "in_reply_to")
 
 
 @pytest.mark.requirement("PAR-041")
 def test_a_motion_beside_a_question_is_an_entry_of_its_own() -> None:
-    chamber = Chamber(3).debating()
+    scenario = ParliamentScenario(3).debating()
     content = {"motion_type": "request_compromise", "reason": "Let us meet halfway."}
-    chamber.submit({**question(1, 2), "motion": content})
-    asked, moved = chamber.messages()[-2:]
+    scenario.submit({**question(1, 2), "motion": content})
+    asked, moved = scenario.messages()[-2:]
     assert "motion" not in asked
     assert (moved["type"], moved["from"], moved["round"]) == ("MOTION", "rep_1", 1)
     assert moved["in_reply_to"] == asked["id"] == "msg-006"
     assert moved["id"] == "msg-007"
     assert moved["content"] == content
-    assert list(chamber.state.round.motions) == ["msg-007"]
+    assert list(scenario.state.round.motions) == ["msg-007"]
 
 
 @pytest.mark.requirement("PAR-048")
 @pytest.mark.requirement("PAR-051")
 def test_a_motion_asks_the_speaker_and_decides_nothing() -> None:
-    chamber = Chamber(3).debating().satisfied()
-    assert chamber.refused({**motion(1), "from": "prime_minister"}, PERSON)[0] == "PAR-048"
-    moved = chamber.submit(motion(3))
-    assert chamber.state.status is SessionStatus.DEBATE
-    due = next(one for one in chamber.dues() if one.what == "rule on a motion")
+    scenario = ParliamentScenario(3).debating().satisfied()
+    assert scenario.refused({**motion(1), "from": "prime_minister"}, PERSON)[0] == "PAR-048"
+    assert scenario.refused(motion(1), PERSON)[1] == "not_seated"
+    assert scenario.refused(motion(1), AGENTS[1])[1] == "foreign_sender"
+    moved = scenario.submit(motion(3))
+    assert scenario.state.status is SessionStatus.DEBATE
+    due = next(one for one in scenario.dues() if one.what == "rule on a motion")
     assert (due.who, due.subject) == ("speaker", f"{moved}: rep_3 moves call_vote")
-    chamber.submit(ruling("observation", "progress_note", "rep_3"))
-    assert not chamber.state.round.motions
+    scenario.submit(ruling("observation", "progress_note", "rep_3"))
+    assert not scenario.state.round.motions
 
 
 @pytest.mark.requirement("PAR-058")
 @pytest.mark.requirement("PAR-069")
 def test_only_the_speaker_rules_and_announces() -> None:
-    chamber = Chamber(3).debating()
+    scenario = ParliamentScenario(3).debating()
     for who in (AGENTS[0], PERSON):
-        assert chamber.refused(ROUND_END, who) == ("PAR-058", "not_the_speaker", "from")
+        assert scenario.refused(ROUND_END, who) == ("PAR-058", "not_the_speaker", "from")
     counted = {
         "type": "VOTE_TALLY",
         "from": "speaker",
@@ -159,8 +161,8 @@ def test_only_the_speaker_rules_and_announces() -> None:
             "next_action": "continue_debate",
         },
     }
-    assert chamber.refused(counted, AGENTS[0])[1] == "not_the_speaker"
-    assert chamber.refused({**ROUND_END, "from": "rep_1"}, SYSTEM)[0] == "PAR-058"
+    assert scenario.refused(counted, AGENTS[0])[1] == "not_the_speaker"
+    assert scenario.refused({**ROUND_END, "from": "rep_1"}, SYSTEM)[0] == "PAR-058"
 
 
 @pytest.mark.parametrize(
@@ -179,66 +181,66 @@ def test_only_the_speaker_rules_and_announces() -> None:
     ],
 )
 def test_rulings_that_only_say_something(kind: str, action: str, target: str | None) -> None:
-    chamber = Chamber(3).debating()
-    chamber.submit(ruling(kind, action, target))
-    assert chamber.messages()[-1]["content"]["action"] == action
-    assert chamber.state.status is SessionStatus.DEBATE
-    assert chamber.refused(ruling(kind, action, "rep_9"))[2] == "content.target"
+    scenario = ParliamentScenario(3).debating()
+    scenario.submit(ruling(kind, action, target))
+    assert scenario.messages()[-1]["content"]["action"] == action
+    assert scenario.state.status is SessionStatus.DEBATE
+    assert scenario.refused(ruling(kind, action, "rep_9"))[2] == "content.target"
 
 
 def test_who_is_given_the_floor_is_expected_to_speak() -> None:
-    chamber = Chamber(3).debating()
-    chamber.submit(ruling("procedure", "next_speaker", "rep_3"))
-    due = next(one for one in chamber.dues() if one.what == "speak")
+    scenario = ParliamentScenario(3).debating()
+    scenario.submit(ruling("procedure", "next_speaker", "rep_3"))
+    due = next(one for one in scenario.dues() if one.what == "speak")
     assert (due.who, due.subject) == (AGENTS[2], "rep_3 has the floor")
 
 
 @pytest.mark.requirement("PAR-066")
 def test_a_round_starts_with_the_clock_at_zero() -> None:
-    chamber = Chamber(3).debating()
-    chamber.exchange(1, 2)
-    assert chamber.refused(ROUND_START) == ("C-22", "wrong_phase", "content.action")
-    chamber.submit(ROUND_END)
-    chamber.submit(ROUND_START)
-    this = chamber.state.round
+    scenario = ParliamentScenario(3).debating()
+    scenario.exchange(1, 2)
+    assert scenario.refused(ROUND_START) == ("C-22", "wrong_phase", "content.action")
+    scenario.submit(ROUND_END)
+    scenario.submit(ROUND_START)
+    this = scenario.state.round
     assert (this.number, this.running, this.exchanges, this.asked) == (2, True, 0, 0)
-    assert chamber.messages()[-1]["round"] == 2
+    assert scenario.messages()[-1]["round"] == 2
 
 
 @pytest.mark.requirement("PAR-067")
 @pytest.mark.requirement("PAR-119")
 @pytest.mark.requirement("PAR-127")
 def test_a_round_that_ends_is_summed_up_beside_the_ledger() -> None:
-    chamber = Chamber(3).debating()
-    chamber.exchange(1, 2)
-    chamber.submit(question(2, 3, "audits"))
-    count = len(chamber.messages())
-    chamber.submit(
+    scenario = ParliamentScenario(3).debating()
+    scenario.exchange(1, 2)
+    scenario.submit(question(2, 3, "audits"))
+    count = len(scenario.messages())
+    scenario.submit(
         {**question(3, 1), "motion": {"motion_type": "table_discussion", "reason": "Later."}}
     )
-    chamber.submit(ROUND_END)
-    assert len(chamber.messages()) == count + 3  # question, motion, ruling
-    (row,) = chamber.summaries()
+    scenario.submit(ROUND_END)
+    assert len(scenario.messages()) == count + 3  # question, motion, ruling
+    (row,) = scenario.summaries()
     assert (row["round"], row["vote_result"]) == (1, None)
     assert row["open_issues"] == [
         "audits (msg-008 to rep_3 is unanswered)",
         "cost (msg-009 to rep_1 is unanswered)",
         "Later. (msg-010, put off)",
     ]
-    assert chamber.refused(ROUND_END) == ("C-22", "wrong_phase", "content.action")
-    late = answer(3, 2, "msg-008", chamber.scores(3))
-    assert chamber.refused(late) == ("C-22", "wrong_phase", "type")
-    chamber.submit(ROUND_START)
-    assert chamber.refused(late) == ("PAR-027", "no_open_question", "in_reply_to")
+    assert scenario.refused(ROUND_END) == ("C-22", "wrong_phase", "content.action")
+    late = answer(3, 2, "msg-008", scenario.scores(3))
+    assert scenario.refused(late) == ("C-22", "wrong_phase", "type")
+    scenario.submit(ROUND_START)
+    assert scenario.refused(late) == ("PAR-027", "no_open_question", "in_reply_to")
 
 
 @pytest.mark.requirement("PAR-126")
 def test_the_vote_of_an_earlier_round_is_not_told_again() -> None:
-    chamber = Chamber(3).voting().vote("NO", "NO", "YES")
-    chamber.clerk(ask.CountVotes())
-    chamber.submit(ROUND_START)
-    chamber.submit(ROUND_END)
-    first, second = chamber.summaries()
+    scenario = ParliamentScenario(3).voting().vote("NO", "NO", "YES")
+    scenario.clerk(ask.CountVotes())
+    scenario.submit(ROUND_START)
+    scenario.submit(ROUND_END)
+    first, second = scenario.summaries()
     assert (first["vote_result"]["round"], first["vote_result"]["passed"]) == (1, False)
     assert second["vote_result"] is None
     assert [row["lean"] for row in second["positions"].values()] == ["YES", "YES", "YES"]
@@ -247,30 +249,30 @@ def test_the_vote_of_an_earlier_round_is_not_told_again() -> None:
 @pytest.mark.requirement("PAR-125")
 def test_a_summary_says_who_moved() -> None:
     """Between two votes, by their scores alone, and by what they said."""
-    chamber = Chamber(3).debating().satisfied(2)
-    chamber.submit(ROUND_END)
-    (first,) = chamber.summaries()
+    scenario = ParliamentScenario(3).debating().satisfied(2)
+    scenario.submit(ROUND_END)
+    (first,) = scenario.summaries()
     assert first["key_shifts"] == []  # a first score is no move
     assert "Nobody moved on any point." in first["summary"]
-    chamber.submit(ROUND_START)
-    chamber.exchange(1, 2, 4)
-    chamber.exchange(2, 3, 1)
-    chamber.submit(ROUND_END)
-    second = chamber.summaries()[1]
+    scenario.submit(ROUND_START)
+    scenario.exchange(1, 2, 4)
+    scenario.exchange(2, 3, 1)
+    scenario.submit(ROUND_END)
+    second = scenario.summaries()[1]
     assert second["key_shifts"] == [
         "Rep. Securitas went from NO to YES, scores security 4, not 2",
         "Rep. Innovatus scores innovation 1, not 2",
     ]
     assert "2 representatives moved on a point." in second["summary"]
 
-    chamber = Chamber(3).voting().vote("NO", "NO", "YES")
-    chamber.clerk(ask.CountVotes())
-    chamber.submit(ROUND_START)
-    chamber.exchange(1, 2, 4, stance="soften", topic="price")
-    chamber.tick()
-    chamber.submit(CALL_VOTE)
-    chamber.vote("YES", "YES", "NO").clerk(ask.CountVotes())
-    second = chamber.summaries()[1]
+    scenario = ParliamentScenario(3).voting().vote("NO", "NO", "YES")
+    scenario.clerk(ask.CountVotes())
+    scenario.submit(ROUND_START)
+    scenario.exchange(1, 2, 4, stance="soften", topic="price")
+    scenario.tick()
+    scenario.submit(CALL_VOTE)
+    scenario.vote("YES", "YES", "NO").clerk(ask.CountVotes())
+    second = scenario.summaries()[1]
     assert second["key_shifts"] == [
         "Rep. Securitas softened on price",
         "Rep. Pragmatis went from NO to YES",
@@ -282,40 +284,40 @@ def test_a_summary_says_who_moved() -> None:
 
 @pytest.mark.requirement("PAR-125")
 def test_a_summary_lists_what_is_open() -> None:
-    chamber = Chamber(3).debating().satisfied()
-    chamber.submit(amendment(3))
-    chamber.submit(amendment(2, "amend-002", description="Only small files"))
-    chamber.submit(question(2, 3, "audits"))
-    chamber.submit(ROUND_END)
-    (row,) = chamber.summaries()
+    scenario = ParliamentScenario(3).debating().satisfied()
+    scenario.submit(amendment(3))
+    scenario.submit(amendment(2, "amend-002", description="Only small files"))
+    scenario.submit(question(2, 3, "audits"))
+    scenario.submit(ROUND_END)
+    (row,) = scenario.summaries()
     pending = "amend-001 is pending: An audit before deployment"
     assert row["open_issues"] == [
         "audits (msg-014 to rep_3 is unanswered)",
         pending,
         "amend-002 is pending: Only small files",
     ]
-    chamber.run(ask.Withdraw(amendment_id="amend-002"), chamber.agent(2))
-    assert chamber.summaries()[0]["open_issues"] == [row["open_issues"][0], pending]
-    chamber.submit(CALL_VOTE)
-    chamber.submit(vote(1, "NO", chamber.scores(1), conditions=["A price", "a date"]))
-    chamber.submit(vote(2, "NO", chamber.scores(2), conditions=[]))
-    chamber.submit(vote(3, "YES", chamber.scores(3), conditions=["an audit"]))
-    chamber.clerk(ask.CountVotes())
-    assert chamber.summaries()[0]["open_issues"] == [
+    scenario.run(ask.Withdraw(amendment_id="amend-002"), scenario.agent(2))
+    assert scenario.summaries()[0]["open_issues"] == [row["open_issues"][0], pending]
+    scenario.submit(CALL_VOTE)
+    scenario.submit(vote(1, "NO", scenario.scores(1), conditions=["A price", "a date"]))
+    scenario.submit(vote(2, "NO", scenario.scores(2), conditions=[]))
+    scenario.submit(vote(3, "YES", scenario.scores(3), conditions=["an audit"]))
+    scenario.clerk(ask.CountVotes())
+    assert scenario.summaries()[0]["open_issues"] == [
         row["open_issues"][0],
         "Rep. Pragmatis votes NO until this is met: A price; a date",
         pending,
     ]
-    chamber.submit(ROUND_START)
-    chamber.submit(ROUND_END)
-    assert chamber.summaries()[1]["open_issues"] == [pending]
+    scenario.submit(ROUND_START)
+    scenario.submit(ROUND_END)
+    assert scenario.summaries()[1]["open_issues"] == [pending]
 
 
 @pytest.mark.requirement("PAR-123")
 def test_a_summary_that_someone_brings_agrees_with_the_record() -> None:
-    chamber = Chamber(3).voting().vote("NO", "NO", "YES")
-    chamber.clerk(ask.CountVotes())
-    (row,) = chamber.summaries()
+    scenario = ParliamentScenario(3).voting().vote("NO", "NO", "YES")
+    scenario.clerk(ask.CountVotes())
+    (row,) = scenario.summaries()
     positions = {**row["positions"], "rep_1": {"lean": "YES", "key_concern": ""}}
     settled = [{"amendment_id": "amend-001", "status": "rejected"}]
     wrong: list[tuple[dict[str, Any], str, str]] = [
@@ -324,14 +326,15 @@ def test_a_summary_that_someone_brings_agrees_with_the_record() -> None:
         ({"amendments_actioned": settled}, "PAR-124", "summary.amendments_actioned[0]"),
     ]
     for change, rule, where in wrong:
-        refused = chamber.refusal(ask.Summarize(summary={**row, **change}), SYSTEM)
+        refused = scenario.refusal(ask.Summarize(summary={**row, **change}), SYSTEM)
         assert (refused.findings[0].rule, refused.findings[0].where) == (rule, where)
-    chamber.clerk(ask.Summarize(summary={**row, "summary": "They met. They fell out."}))
-    assert chamber.summaries()[0]["summary"] == "They met. They fell out."
+    scenario.clerk(ask.Summarize(summary={**row, "summary": "They met. They fell out."}))
+    assert scenario.summaries()[0]["summary"] == "They met. They fell out."
 
 
+@pytest.mark.requirement("PAR-122")
 def test_a_better_told_summary_stays_and_its_facts_follow() -> None:
-    chamber = Chamber(3).debating().satisfied()
+    scenario = ParliamentScenario(3).debating().satisfied()
     position = {"lean": "NO", "key_concern": "The price."}
     row: dict[str, Any] = {
         "round": 1,
@@ -342,66 +345,66 @@ def test_a_better_told_summary_stays_and_its_facts_follow() -> None:
         "vote_result": None,
         "open_issues": [],
     }
-    early = chamber.refusal(ask.Summarize(summary=row), SYSTEM)
+    early = scenario.refusal(ask.Summarize(summary=row), SYSTEM)
     assert early.code == "round_not_ended"
-    chamber.submit(ROUND_END)
-    outcome = chamber.clerk(ask.Summarize(summary={**row, "summary": "Short."}))
+    scenario.submit(ROUND_END)
+    outcome = scenario.clerk(ask.Summarize(summary={**row, "summary": "Short."}))
     assert [one.code for one in outcome.findings] == ["uneven_summary"]
-    chamber.clerk(ask.Summarize(summary=row))
-    assert chamber.refusal(ask.Summarize(summary={"round": 1}), SYSTEM).findings[0].where
-    chamber.submit(CALL_VOTE)
-    chamber.vote("YES", "YES", "YES").clerk(ask.CountVotes())
-    (told,) = chamber.summaries()
+    scenario.clerk(ask.Summarize(summary=row))
+    assert scenario.refusal(ask.Summarize(summary={"round": 1}), SYSTEM).findings[0].where
+    scenario.submit(CALL_VOTE)
+    scenario.vote("YES", "YES", "YES").clerk(ask.CountVotes())
+    (told,) = scenario.summaries()
     assert told["key_shifts"] == ["none"]
     assert told["vote_result"]["passed"] is True
     assert told["positions"]["rep_2"] == {"lean": "YES", "key_concern": "The price."}
 
 
 def test_a_circle_is_warned_of_by_the_speaker_itself() -> None:
-    chamber = Chamber(3).debating()
+    scenario = ParliamentScenario(3).debating()
     for asker, asked in ((1, 2), (2, 1), (1, 2)):
-        chamber.exchange(asker, asked, topic="Who  pays?")
-    assert not chamber.state.owed
-    chamber.exchange(2, 1, topic="who pays?")
-    assert len(chamber.state.owed) == 1
-    chamber.tick()
-    last = chamber.messages()[-1]
+        scenario.exchange(asker, asked, topic="Who  pays?")
+    assert not scenario.state.owed
+    scenario.exchange(2, 1, topic="who pays?")
+    assert len(scenario.state.owed) == 1
+    scenario.tick()
+    last = scenario.messages()[-1]
     assert (last["from"], last["content"]["action"]) == ("speaker", "deadlock_warning")
-    assert chamber.signers()[-1] == SYSTEM
-    assert not chamber.state.owed
+    assert scenario.signers()[-1] == SYSTEM
+    assert not scenario.state.owed
 
 
 def test_someone_who_moves_breaks_the_circle() -> None:
-    chamber = Chamber(3).debating(3)
+    scenario = ParliamentScenario(3).debating(3)
     for stance in ("maintain", "maintain", "soften", "maintain"):
-        chamber.exchange(1, 2, stance=stance)
-    assert not chamber.state.owed
-    assert [(one.seat, one.topic) for one in chamber.state.round.shifts] == [("rep_2", "cost")]
+        scenario.exchange(1, 2, stance=stance)
+    assert not scenario.state.owed
+    assert [(one.seat, one.topic) for one in scenario.state.round.shifts] == [("rep_2", "cost")]
 
 
 def test_the_debates_messages_have_no_place_elsewhere() -> None:
-    chamber = Chamber(3).voting()
+    scenario = ParliamentScenario(3).voting()
     for document in (
         question(1, 2),
-        answer(2, 1, "msg-006", chamber.scores(2)),
+        answer(2, 1, "msg-006", scenario.scores(2)),
         amendment(1),
         motion(1),
         statement(1),
         bill(1, version=2),
     ):
-        assert chamber.refused(document) == ("C-22", "wrong_phase", "type")
+        assert scenario.refused(document) == ("C-22", "wrong_phase", "type")
     for document in (ROUND_START, ROUND_END, CALL_VOTE, ruling("order", "quiet", "rep_1")):
-        assert chamber.refused(document) == ("C-22", "wrong_phase", "content.action")
+        assert scenario.refused(document) == ("C-22", "wrong_phase", "content.action")
 
 
 def test_a_complete_session_hears_nothing_more() -> None:
-    chamber = Chamber(3).reviewing()
-    chamber.decide("approve")
-    chamber.clerk(ask.Complete())
-    assert chamber.state.status is SessionStatus.COMPLETE
-    assert isinstance(chamber.history()[-1], did.SessionCompleted)
-    assert chamber.dues() == []
-    for document in (question(1, 2), vote(1, "YES", chamber.scores(1)), bill(1, version=2)):
-        assert chamber.refused(document)[1] == "wrong_phase"
-    assert chamber.refusal(ask.Complete(), SYSTEM).code == "wrong_phase"
-    assert not chamber.world.engine.open_streams()
+    scenario = ParliamentScenario(3).reviewing()
+    scenario.decide("approve")
+    scenario.clerk(ask.Complete())
+    assert scenario.state.status is SessionStatus.COMPLETE
+    assert isinstance(scenario.history()[-1], did.SessionCompleted)
+    assert scenario.dues() == []
+    for document in (question(1, 2), vote(1, "YES", scenario.scores(1)), bill(1, version=2)):
+        assert scenario.refused(document)[1] == "wrong_phase"
+    assert scenario.refusal(ask.Complete(), SYSTEM).code == "wrong_phase"
+    assert not scenario.world.engine.open_streams()

@@ -12,10 +12,10 @@ from moot.core.names import SYSTEM
 from moot.protocols.parliament import commands as ask
 from moot.protocols.parliament import events as did
 from moot.protocols.parliament import votes
+from moot.protocols.parliament.messages.contents import SessionStatus
 from moot.protocols.parliament.messages.message import to_document
-from moot.protocols.parliament.messages.words import SessionStatus
 from moot.protocols.parliament.model import SessionOutcome
-from tests.engine import forge
+from tests.engine import tampering
 
 from .scene import (
     AGENTS,
@@ -24,7 +24,7 @@ from .scene import (
     ROUND_END,
     ROUND_START,
     STREAM,
-    Chamber,
+    ParliamentScenario,
     draft,
     place,
     plans,
@@ -37,40 +37,40 @@ def decision(word: str, guidance: str = "", **more: Any) -> ask.Decide:
 
 @pytest.mark.requirement("PAR-074")
 def test_only_a_person_decides() -> None:
-    chamber = Chamber(3).reviewing()
+    scenario = ParliamentScenario(3).reviewing()
     for who in (AGENTS[0], SYSTEM):
-        error = chamber.refusal(decision("approve"), who)
+        error = scenario.refusal(decision("approve"), who)
         assert place(error) == ("PAR-074", "not_the_prime_minister", "from")
     said = {
         "type": "PM_DECISION",
         "from": "prime_minister",
         "content": {"decision": "approve", "reason": "Good.", "guidance": ""},
     }
-    assert chamber.refused(said, AGENTS[0])[1] == "not_the_prime_minister"
-    assert chamber.refused({**said, "from": "rep_1"}, PERSON)[0] == "PAR-074"
-    chamber.submit(said)
-    assert chamber.status() is SessionStatus.SYNTHESIS
-    assert chamber.signers()[-1] == PERSON
+    assert scenario.refused(said, AGENTS[0])[1] == "not_the_prime_minister"
+    assert scenario.refused({**said, "from": "rep_1"}, PERSON)[0] == "PAR-074"
+    scenario.submit(said)
+    assert scenario.status() is SessionStatus.SYNTHESIS
+    assert scenario.signers()[-1] == PERSON
 
 
 @pytest.mark.requirement("PAR-074")
 def test_a_person_in_a_seat_does_not_decide() -> None:
     seats = [*plans(2), ask.SeatPlan("Rep. Self", ("innovation",), "ada")]
-    chamber = Chamber(2, seats=tuple(seats))
-    kid = chamber.world.engine.registry().agents[PERSON].kid
-    held = chamber.world.keys.find(PERSON, kid)
+    scenario = ParliamentScenario(2, seats=tuple(seats))
+    kid = scenario.world.engine.registry().agents[PERSON].kid
+    held = scenario.world.keys.find(PERSON, kid)
     assert held is not None
-    chamber.world.human("ada", held.signer)
-    chamber.opened()
+    scenario.world.human("ada", held.signer)
+    scenario.opened()
     guidance = decision("opening_guidance", "Let rep_3 draft.")
-    assert place(chamber.refusal(guidance, "ada")) == ("S-30", "holds_a_seat", "from")
+    assert place(scenario.refusal(guidance, "ada")) == ("S-30", "holds_a_seat", "from")
     said = {
         "type": "PM_DECISION",
         "from": "prime_minister",
         "content": {"decision": "opening_guidance", "reason": "", "guidance": "rep_3"},
     }
-    assert chamber.refused(said, "ada")[1] == "holds_a_seat"
-    chamber.submit(said)  # another person may
+    assert scenario.refused(said, "ada")[1] == "holds_a_seat"
+    scenario.submit(said)  # another person may
 
 
 @pytest.mark.parametrize("honest", [True, False])
@@ -78,26 +78,26 @@ def test_a_person_in_a_seat_does_not_decide() -> None:
 def test_a_result_brought_as_a_message_rests_on_proved_history(kind: str, honest: bool) -> None:
     """Like `Decide` and `CountVotes`: who forged a vote in the store gets no result of it."""
     if kind == "PM_DECISION":
-        chamber, who = Chamber(3).reviewing(), PERSON
+        scenario, who = ParliamentScenario(3).reviewing(), PERSON
         content: Any = {"decision": "approve", "reason": "Good.", "guidance": ""}
         sender = "prime_minister"
     else:
-        chamber, who = Chamber(3).voting().vote("YES", "YES", "YES"), SYSTEM
-        poll, sender = chamber.state.poll, "speaker"
+        scenario, who = ParliamentScenario(3).voting().vote("YES", "YES", "YES"), SYSTEM
+        poll, sender = scenario.state.poll, "speaker"
         assert poll is not None
-        content = to_document(votes.count_votes(chamber.state, poll))
+        content = to_document(votes.count_votes(scenario.state, poll))
     said = {"type": kind, "from": sender, "content": content}
-    before, engine = len(chamber.history()), chamber.world.another_engine()
+    before, engine = len(scenario.history()), scenario.world.another_engine()
     if honest:
         engine.execute(STREAM, ask.Announce(document=said), who)
-        assert len(chamber.history()) > before
+        assert len(scenario.history()) > before
         return
-    spoiled = next(at for at, event in enumerate(chamber.history()) if _is_vote(event))
-    forge.rewrite(chamber.world, STREAM, spoiled, corr="forged")  # a whole chain, unsigned
+    spoiled = next(at for at, event in enumerate(scenario.history()) if _is_vote(event))
+    tampering.rewrite(scenario.world, STREAM, spoiled, corr="forged")  # a whole chain, unsigned
     with pytest.raises(Tampered) as caught:
         engine.execute(STREAM, ask.Announce(document=said), who)
     assert caught.value.code == "unproved_record"
-    assert len(chamber.history()) == before
+    assert len(scenario.history()) == before
 
 
 @pytest.mark.parametrize(
@@ -111,14 +111,14 @@ def test_a_result_brought_as_a_message_rests_on_proved_history(kind: str, honest
 )
 def test_nothing_is_settled_on_words_that_nobody_signed(command: Command, who: str) -> None:
     """The votes before it are proved, not only read, for whoever can write can also chain."""
-    chamber = Chamber().voting().vote("YES", "YES", "YES")
-    spoiled = next(at for at, event in enumerate(chamber.history()) if _is_vote(event))
-    forge.rewrite(chamber.world, STREAM, spoiled, corr="forged")
-    before = len(chamber.history())
+    scenario = ParliamentScenario().voting().vote("YES", "YES", "YES")
+    spoiled = next(at for at, event in enumerate(scenario.history()) if _is_vote(event))
+    tampering.rewrite(scenario.world, STREAM, spoiled, corr="forged")
+    before = len(scenario.history())
     with pytest.raises(Tampered) as caught:
-        chamber.world.another_engine().execute(STREAM, command, who)
+        scenario.world.another_engine().execute(STREAM, command, who)
     assert caught.value.code == "unproved_record"
-    assert len(chamber.history()) == before
+    assert len(scenario.history()) == before
 
 
 def _is_vote(event: Event) -> bool:
@@ -127,108 +127,108 @@ def _is_vote(event: Event) -> bool:
 
 @pytest.mark.requirement("PAR-078")
 def test_approval_leads_to_the_final_document_and_the_end() -> None:
-    chamber = Chamber(3).reviewing()
-    (due,) = chamber.dues()
+    scenario = ParliamentScenario(3).reviewing()
+    (due,) = scenario.dues()
     assert (due.who, due.what) == ("prime-minister", "decide")
-    chamber.decide("approve")
-    assert chamber.status() is SessionStatus.SYNTHESIS
-    assert chamber.state.outcome is SessionOutcome.APPROVED
-    document = chamber.store("# The bill")
-    chamber.clerk(ask.Complete(document=document))
-    assert chamber.status() is SessionStatus.COMPLETE
+    scenario.decide("approve")
+    assert scenario.status() is SessionStatus.SYNTHESIS
+    assert scenario.state.outcome is SessionOutcome.APPROVED
+    document = scenario.store("# The bill")
+    scenario.clerk(ask.Complete(document=document))
+    assert scenario.status() is SessionStatus.COMPLETE
 
 
 @pytest.mark.requirement("PAR-077")
 def test_a_veto_sends_the_bill_back_with_guidance() -> None:
-    chamber = Chamber(3).reviewing()
-    error = chamber.refusal(decision("veto"), PERSON)
+    scenario = ParliamentScenario(3).reviewing()
+    error = scenario.refusal(decision("veto"), PERSON)
     assert place(error)[1:] == ("guidance_required", "content.guidance")
-    chamber.decide("veto", "Say how users move over.")
-    assert chamber.status() is SessionStatus.DEBATE
-    assert chamber.state.guidance == "Say how users move over."
-    assert chamber.refused(CALL_VOTE)[1] == "round_voted"
-    chamber.submit(ROUND_START)
-    assert chamber.state.round.number == 2
+    scenario.decide("veto", "Say how users move over.")
+    assert scenario.status() is SessionStatus.DEBATE
+    assert scenario.state.guidance == "Say how users move over."
+    assert scenario.refused(CALL_VOTE)[1] == "round_voted"
+    scenario.submit(ROUND_START)
+    assert scenario.state.round.number == 2
 
 
 @pytest.mark.requirement("PAR-079")
 def test_amending_makes_the_next_version_and_approves_it() -> None:
-    chamber = Chamber(3).reviewing()
-    missing = chamber.refusal(decision("amend_and_approve"), PERSON)
+    scenario = ParliamentScenario(3).reviewing()
+    missing = scenario.refusal(decision("amend_and_approve"), PERSON)
     assert place(missing) == ("PAR-079", "text_required", "draft")
     wrong = decision("amend_and_approve", draft=draft(7))
-    assert place(chamber.refusal(wrong, PERSON))[1:] == ("wrong_version", "draft.bill_version")
+    assert place(scenario.refusal(wrong, PERSON))[1:] == ("wrong_version", "draft.bill_version")
     broken = decision("amend_and_approve", draft={"bill_version": 2})
-    assert str(place(chamber.refusal(broken, PERSON))[2]).startswith("draft.")
-    chamber.decide("amend_and_approve", draft=draft(2, solution="My own cache."))
-    assert chamber.state.bill is not None
-    assert chamber.state.bill.version == 2
-    assert chamber.state.bill.sections.solution == "My own cache."
-    assert chamber.state.outcome is SessionOutcome.APPROVED_WITH_AMENDMENTS
-    assert chamber.status() is SessionStatus.SYNTHESIS
+    assert str(place(scenario.refusal(broken, PERSON))[2]).startswith("draft.")
+    scenario.decide("amend_and_approve", draft=draft(2, solution="My own cache."))
+    assert scenario.state.bill is not None
+    assert scenario.state.bill.version == 2
+    assert scenario.state.bill.sections.solution == "My own cache."
+    assert scenario.state.outcome is SessionOutcome.APPROVED_WITH_AMENDMENTS
+    assert scenario.status() is SessionStatus.SYNTHESIS
 
 
 def test_a_text_comes_only_with_an_amendment() -> None:
-    chamber = Chamber(3).reviewing()
-    error = chamber.refusal(decision("approve", draft=draft(2)), PERSON)
+    scenario = ParliamentScenario(3).reviewing()
+    error = scenario.refusal(decision("approve", draft=draft(2)), PERSON)
     assert place(error) == ("S-06", "needless_text", "draft")
 
 
 def test_a_decision_waits_for_the_review() -> None:
-    chamber = Chamber(3).voting()
+    scenario = ParliamentScenario(3).voting()
     for word in ("approve", "veto", "amend_and_approve"):
-        error = chamber.refusal(decision(word, "g", draft=None), PERSON)
+        error = scenario.refusal(decision(word, "g", draft=None), PERSON)
         assert "wrong_phase" in [one.code for one in error.findings]
-    unknown = chamber.refusal(decision("perhaps"), PERSON)
+    unknown = scenario.refusal(decision("perhaps"), PERSON)
     assert place(unknown)[2] == "content.decision"
 
 
-def last_review(rounds: int = 1) -> Chamber:
+def last_review(rounds: int = 1) -> ParliamentScenario:
     """Passed in the last round there is."""
-    chamber = Chamber(3, max_rounds=rounds).debating(rounds)
-    chamber.submit(CALL_VOTE)
-    chamber.vote("YES", "YES", "NO").clerk(ask.CountVotes())
-    return chamber
+    scenario = ParliamentScenario(3, max_rounds=rounds).debating(rounds)
+    scenario.submit(CALL_VOTE)
+    scenario.vote("YES", "YES", "NO").clerk(ask.CountVotes())
+    return scenario
 
 
 def test_a_veto_without_a_round_left_ends_the_session() -> None:
-    chamber = last_review()
-    chamber.decide("veto", "No.")
-    assert chamber.status() is SessionStatus.SYNTHESIS
-    assert chamber.state.outcome is SessionOutcome.VETOED
+    scenario = last_review()
+    scenario.decide("veto", "No.")
+    assert scenario.status() is SessionStatus.SYNTHESIS
+    assert scenario.state.outcome is SessionOutcome.VETOED
 
 
 def test_a_veto_may_grant_further_rounds() -> None:
-    chamber = last_review()
-    chamber.decide("veto", "Once more.", extend_rounds=2)
-    assert chamber.status() is SessionStatus.DEBATE
-    assert chamber.state.max_rounds == 3
-    chamber.submit(ROUND_START)
-    chamber.submit(ROUND_END)
-    chamber.submit(ROUND_START)
-    chamber.submit(ROUND_END)
-    assert chamber.refused(ROUND_START)[1] == "no_round_left"
+    scenario = last_review()
+    scenario.decide("veto", "Once more.", extend_rounds=2)
+    assert scenario.status() is SessionStatus.DEBATE
+    assert scenario.state.max_rounds == 3
+    scenario.submit(ROUND_START)
+    scenario.submit(ROUND_END)
+    scenario.submit(ROUND_START)
+    scenario.submit(ROUND_END)
+    assert scenario.refused(ROUND_START)[1] == "no_round_left"
 
 
 @pytest.mark.parametrize(
     ("word", "more"), [("approve", 1), ("veto", -1), ("veto", 13), ("veto", 10**6)]
 )
 def test_further_rounds_come_with_a_veto_a_few_at_a_time(word: str, more: int) -> None:
-    chamber = last_review()
-    error = chamber.refusal(decision(word, "g", extend_rounds=more), PERSON)
+    scenario = last_review()
+    error = scenario.refusal(decision(word, "g", extend_rounds=more), PERSON)
     assert place(error) == ("C-18", "bad_extension", "extend_rounds")
 
 
 def test_vetoes_cannot_go_on_for_ever() -> None:
-    chamber = Chamber(3, max_rounds=3)
-    chamber.reviewing()
+    scenario = ParliamentScenario(3, max_rounds=3)
+    scenario.reviewing()
     for number in (2, 3):
-        chamber.decide("veto", "Again.")
-        chamber.submit(ROUND_START)
-        assert chamber.state.round.number == number
-        chamber.submit(CALL_VOTE)
-        chamber.vote("YES", "YES", "YES").clerk(ask.CountVotes())
-    chamber.decide("veto", "No more.")
-    assert chamber.status() is SessionStatus.SYNTHESIS
-    assert chamber.state.outcome is SessionOutcome.VETOED
-    assert [row.round for row in chamber.state.vote_history] == [1, 2, 3]
+        scenario.decide("veto", "Again.")
+        scenario.submit(ROUND_START)
+        assert scenario.state.round.number == number
+        scenario.submit(CALL_VOTE)
+        scenario.vote("YES", "YES", "YES").clerk(ask.CountVotes())
+    scenario.decide("veto", "No more.")
+    assert scenario.status() is SessionStatus.SYNTHESIS
+    assert scenario.state.outcome is SessionOutcome.VETOED
+    assert [row.round for row in scenario.state.vote_history] == [1, 2, 3]

@@ -10,8 +10,8 @@ from moot.core.machine import Event
 from moot.core.names import SYSTEM
 from moot.protocols.parliament import commands as ask
 from moot.protocols.parliament import events as did
-from moot.protocols.parliament.concessions import allowed_stances
-from moot.protocols.parliament.messages.words import SessionStatus
+from moot.protocols.parliament.discipline import allowed_stances
+from moot.protocols.parliament.messages.contents import SessionStatus
 from moot.protocols.parliament.model import SessionOutcome
 
 from .scene import (
@@ -20,7 +20,7 @@ from .scene import (
     ROUND_END,
     ROUND_START,
     STREAM,
-    Chamber,
+    ParliamentScenario,
     amendment,
     answer,
     bill,
@@ -37,38 +37,38 @@ EXPELLED: tuple[type[Event], ...] = (did.ReplyMalformed, did.SeatExpelled, did.R
 
 @pytest.mark.requirement("PAR-061")
 def test_a_quiet_seat_waits_for_the_next_round() -> None:
-    chamber = Chamber(3).debating()
-    waiting = chamber.submit(question(1, 2))
-    chamber.submit(ruling("order", "quiet", "rep_2"))
-    assert chamber.seat(2).is_quiet
-    assert chamber.seat(2).quiet_until_round == 2
+    scenario = ParliamentScenario(3).debating()
+    waiting = scenario.submit(question(1, 2))
+    scenario.submit(ruling("order", "quiet", "rep_2"))
+    assert scenario.seat(2).is_quiet
+    assert scenario.seat(2).quiet_until_round == 2
     quiet = ("PAR-061", "quiet", "from")
     for document in (question(2, 1), amendment(2), motion(2)):
-        assert chamber.refused(document) == quiet
-    assert chamber.refused(question(1, 2)) == ("C-10", "receiver_silent", "to")
-    assert chamber.refused(ruling("procedure", "next_speaker", "rep_2"))[1] == "target_silent"
+        assert scenario.refused(document) == quiet
+    assert scenario.refused(question(1, 2)) == ("C-10", "receiver_silent", "to")
+    assert scenario.refused(ruling("procedure", "next_speaker", "rep_2"))[1] == "target_silent"
     content = {"motion_type": "call_vote", "reason": "Enough."}
-    moved = {**answer(2, 1, waiting, chamber.scores(2)), "motion": content}
-    assert chamber.refused(moved) == ("PAR-061", "quiet", "motion")
-    chamber.submit(answer(2, 1, waiting, chamber.scores(2)))
-    chamber.submit(ROUND_END)
-    assert chamber.seat(2).is_quiet
-    chamber.submit(ROUND_START)
-    assert not chamber.seat(2).is_quiet
-    chamber.submit(question(2, 1))
+    moved = {**answer(2, 1, waiting, scenario.scores(2)), "motion": content}
+    assert scenario.refused(moved) == ("PAR-061", "quiet", "motion")
+    scenario.submit(answer(2, 1, waiting, scenario.scores(2)))
+    scenario.submit(ROUND_END)
+    assert scenario.seat(2).is_quiet
+    scenario.submit(ROUND_START)
+    assert not scenario.seat(2).is_quiet
+    scenario.submit(question(2, 1))
 
 
 def test_a_quiet_seat_votes() -> None:
-    chamber = Chamber(3).debating().satisfied()
-    chamber.submit(ruling("order", "quiet", "rep_2"))
-    chamber.submit(CALL_VOTE)
-    chamber.submit(vote(2, "NO", chamber.scores(2)))
+    scenario = ParliamentScenario(3).debating().satisfied()
+    scenario.submit(ruling("order", "quiet", "rep_2"))
+    scenario.submit(CALL_VOTE)
+    scenario.submit(vote(2, "NO", scenario.scores(2)))
 
 
 def test_a_quiet_drafter_does_not_draft() -> None:
-    chamber = Chamber(3).debating()
-    chamber.submit(ruling("order", "quiet", "rep_1"))
-    assert chamber.refused(bill(1, version=2)) == ("PAR-061", "quiet", "from")
+    scenario = ParliamentScenario(3).debating()
+    scenario.submit(ruling("order", "quiet", "rep_1"))
+    assert scenario.refused(bill(1, version=2)) == ("PAR-061", "quiet", "from")
 
 
 @pytest.mark.parametrize(
@@ -86,17 +86,17 @@ def test_concessions_have_their_rounds(number: int, stances: set[str]) -> None:
 
 
 def test_an_early_concession_stands_and_the_speaker_redirects() -> None:
-    chamber = Chamber(3).debating()
-    asked = chamber.submit(question(1, 2))
-    document = answer(2, 1, asked, chamber.scores(2), "concede")
-    outcome = chamber.run(ask.Submit(document=document), AGENTS[1])
+    scenario = ParliamentScenario(3).debating()
+    asked = scenario.submit(question(1, 2))
+    document = answer(2, 1, asked, scenario.scores(2), "concede")
+    outcome = scenario.run(ask.Submit(document=document), AGENTS[1])
     assert [(one.rule, one.code) for one in outcome.findings] == [("S-04", "early_concession")]
-    assert chamber.messages()[-1]["content"]["stance"] == "concede"
-    chamber.tick()
-    told = chamber.messages()[-1]["content"]
+    assert scenario.messages()[-1]["content"]["stance"] == "concede"
+    scenario.tick()
+    told = scenario.messages()[-1]["content"]
     assert (told["action"], told["target"]) == ("redirect", "rep_2")
-    assert chamber.signers()[-1] == SYSTEM
-    error = chamber.refusal(ask.GiveOwedRuling(), SYSTEM)
+    assert scenario.signers()[-1] == SYSTEM
+    error = scenario.refusal(ask.GiveOwedRuling(), SYSTEM)
     assert error.code == "nothing_owed"
 
 
@@ -114,150 +114,150 @@ MALFORMED: list[tuple[Any, str, str | None]] = [
 def test_a_malformed_reply_is_not_appended_and_counted(
     document: Any, code: str, where: str | None
 ) -> None:
-    chamber = Chamber(3).debating()
-    before = chamber.messages()
-    error = chamber.refusal(ask.Submit(document=document), AGENTS[0], (did.ReplyMalformed,))
+    scenario = ParliamentScenario(3).debating()
+    before = scenario.messages()
+    error = scenario.refusal(ask.Submit(document=document), AGENTS[0], (did.ReplyMalformed,))
     assert place(error)[1:] == (code, where)
-    assert chamber.messages() == before
-    assert chamber.seat(1).malformed == 1
-    assert not chamber.seat(1).expelled
+    assert scenario.messages() == before
+    assert scenario.seat(1).malformed == 1
+    assert not scenario.seat(1).expelled
 
 
 def test_text_that_is_no_json_counts_too() -> None:
-    chamber = Chamber(3).debating()
+    scenario = ParliamentScenario(3).debating()
     said = ask.ReportUnreadable(problem="line 1: unexpected end")
-    error = chamber.refusal(said, AGENTS[0], (did.ReplyMalformed,))
+    error = scenario.refusal(said, AGENTS[0], (did.ReplyMalformed,))
     assert place(error)[:2] == ("PAR-084", "not_json")
     named = ask.ReportUnreadable(problem="garbage", seat="rep_2")
-    chamber.refusal(named, SYSTEM, (did.ReplyMalformed,))
-    assert (chamber.seat(1).malformed, chamber.seat(2).malformed) == (1, 1)
-    assert chamber.refusal(named, AGENTS[0]).code == "not_seated"
-    assert chamber.refusal(ask.ReportUnreadable(problem="x"), SYSTEM).code == "not_seated"
+    scenario.refusal(named, SYSTEM, (did.ReplyMalformed,))
+    assert (scenario.seat(1).malformed, scenario.seat(2).malformed) == (1, 1)
+    assert scenario.refusal(named, AGENTS[0]).code == "not_seated"
+    assert scenario.refusal(ask.ReportUnreadable(problem="x"), SYSTEM).code == "not_seated"
 
 
 def test_a_sound_reply_ends_the_row() -> None:
-    chamber = Chamber(3).debating()
+    scenario = ParliamentScenario(3).debating()
     for _ in range(3):
-        chamber.refusal(ask.Submit(document={}), AGENTS[0], (did.ReplyMalformed,))
-        chamber.submit(question(1, 2))
-        assert chamber.seat(1).malformed == 0
+        scenario.refusal(ask.Submit(document={}), AGENTS[0], (did.ReplyMalformed,))
+        scenario.submit(question(1, 2))
+        assert scenario.seat(1).malformed == 0
 
 
 def test_a_refusal_by_the_rules_is_not_a_malformed_reply() -> None:
-    chamber = Chamber(3).debating()
+    scenario = ParliamentScenario(3).debating()
     for _ in range(3):
-        assert chamber.refused(question(1, 9))[1] == "unknown_seat"
-        assert chamber.refused(question(2, 3), AGENTS[0])[1] == "foreign_sender"
-    assert chamber.seat(1).malformed == 0
+        assert scenario.refused(question(1, 9))[1] == "unknown_seat"
+        assert scenario.refused(question(2, 3), AGENTS[0])[1] == "foreign_sender"
+    assert scenario.seat(1).malformed == 0
 
 
-def expel(chamber: Chamber, number: int) -> None:
-    agent = chamber.agent(number)
-    chamber.refusal(ask.Submit(document={}), agent, (did.ReplyMalformed,))
-    chamber.refusal(ask.Submit(document=[]), agent, EXPELLED)
-    chamber.tick()
+def expel(scenario: ParliamentScenario, number: int) -> None:
+    agent = scenario.agent(number)
+    scenario.refusal(ask.Submit(document={}), agent, (did.ReplyMalformed,))
+    scenario.refusal(ask.Submit(document=[]), agent, EXPELLED)
+    scenario.tick()
 
 
 def test_the_second_in_a_row_expels_and_the_speaker_says_so() -> None:
-    chamber = Chamber(3).debating()
-    expel(chamber, 2)
-    assert chamber.seat(2).expelled
-    told = chamber.messages()[-1]
+    scenario = ParliamentScenario(3).debating()
+    expel(scenario, 2)
+    assert scenario.seat(2).expelled
+    told = scenario.messages()[-1]
     assert (told["from"], told["content"]["target"]) == ("speaker", "rep_2")
     expelled = ("S-03", "expelled", "from")
     for document in (question(2, 1), amendment(2), motion(2)):
-        assert chamber.refused(document) == expelled
-    assert chamber.refused(question(1, 2)) == ("C-10", "receiver_silent", "to")
-    assert chamber.refused(ruling("order", "quiet", "rep_2"))[1] == "target_silent"
+        assert scenario.refused(document) == expelled
+    assert scenario.refused(question(1, 2)) == ("C-10", "receiver_silent", "to")
+    assert scenario.refused(ruling("order", "quiet", "rep_2"))[1] == "target_silent"
     # What it sends no longer counts for anything.
-    assert chamber.refused({}, AGENTS[1])[1]
+    assert scenario.refused({}, AGENTS[1])[1]
 
 
 def test_an_expelled_seat_counts_as_no_by_the_clerks_hand() -> None:
-    chamber = Chamber(3).debating()
-    expel(chamber, 2)
-    chamber.exchange(1, 3)
-    chamber.exchange(3, 1)
-    while chamber.state.round.number != chamber.state.max_rounds:
-        chamber.submit(ROUND_END)
-        chamber.submit(ROUND_START)
-    chamber.submit(CALL_VOTE)
-    default = chamber.messages()[-1]
+    scenario = ParliamentScenario(3).debating()
+    expel(scenario, 2)
+    scenario.exchange(1, 3)
+    scenario.exchange(3, 1)
+    while scenario.state.round.number != scenario.state.max_rounds:
+        scenario.submit(ROUND_END)
+        scenario.submit(ROUND_START)
+    scenario.submit(CALL_VOTE)
+    default = scenario.messages()[-1]
     assert (default["type"], default["from"], default["content"]["vote"]) == ("VOTE", "rep_2", "NO")
-    assert chamber.signers()[-1] == SYSTEM
-    assert chamber.refused(vote(2, "YES", chamber.scores(2)))[1] == "expelled"
-    chamber.vote("YES", "", "YES").clerk(ask.CountVotes())
-    content = chamber.messages()[-1]["content"]
+    assert scenario.signers()[-1] == SYSTEM
+    assert scenario.refused(vote(2, "YES", scenario.scores(2)))[1] == "expelled"
+    scenario.vote("YES", "", "YES").clerk(ask.CountVotes())
+    content = scenario.messages()[-1]["content"]
     assert content["tally"] == {"yes": 2, "no": 1, "total": 3}
     assert content["no_votes"] == ["rep_2"]
 
 
 def test_who_is_expelled_during_the_vote_counts_as_no_at_once() -> None:
-    chamber = Chamber(3).voting()
+    scenario = ParliamentScenario(3).voting()
     wrong = ask.CastDefaultVote(seat="rep_1")
-    assert chamber.refusal(wrong, SYSTEM).code == "nothing_to_count"
-    expel(chamber, 2)
-    assert chamber.state.poll is not None
-    assert "rep_2" in chamber.state.poll.votes
-    assert "counts as NO" in chamber.messages()[-1]["content"]["reasoning"]
+    assert scenario.refusal(wrong, SYSTEM).code == "nothing_to_count"
+    expel(scenario, 2)
+    assert scenario.state.poll is not None
+    assert "rep_2" in scenario.state.poll.votes
+    assert "counts as NO" in scenario.messages()[-1]["content"]["reasoning"]
 
 
 def test_opening_statements_do_not_wait_for_the_expelled() -> None:
-    chamber = Chamber(3)
-    chamber.clerk(ask.Begin())
-    expel(chamber, 3)
-    chamber.submit(statement(1))
-    chamber.submit(statement(2))
-    chamber.tick()
-    assert chamber.status() is SessionStatus.EVALUATING_STATEMENTS
-    named = chamber.refusal(ask.ChooseDrafter(seat="rep_3"), SYSTEM)
+    scenario = ParliamentScenario(3)
+    scenario.clerk(ask.Begin())
+    expel(scenario, 3)
+    scenario.submit(statement(1))
+    scenario.submit(statement(2))
+    scenario.tick()
+    assert scenario.status() is SessionStatus.EVALUATING_STATEMENTS
+    named = scenario.refusal(ask.ChooseDrafter(seat="rep_3"), SYSTEM)
     assert place(named) == ("PAR-089", "bad_drafter", "seat")
 
 
 def test_an_expelled_drafter_is_replaced() -> None:
-    chamber = Chamber(3).drafting()
-    expel(chamber, 1)
-    (due,) = chamber.dues()
+    scenario = ParliamentScenario(3).drafting()
+    expel(scenario, 1)
+    (due,) = scenario.dues()
     assert (due.who, due.what) == ("clerk", "choose another drafter")
-    chamber.clerk(ask.ChooseDrafter())
-    assert isinstance(chamber.history()[-1], did.DrafterReplaced)
-    assert chamber.status() is SessionStatus.DRAFTING
-    assert chamber.state.drafter == "rep_2"
-    chamber.submit(bill(2))
-    assert chamber.status() is SessionStatus.DEBATE
+    scenario.clerk(ask.ChooseDrafter())
+    assert isinstance(scenario.history()[-1], did.DrafterReplaced)
+    assert scenario.status() is SessionStatus.DRAFTING
+    assert scenario.state.drafter == "rep_2"
+    scenario.submit(bill(2))
+    assert scenario.status() is SessionStatus.DEBATE
 
 
 @pytest.mark.parametrize("when", ["statements", "evaluation", "drafting"])
 def test_a_session_whose_seats_are_all_expelled_before_a_bill_ends_without_one(when: str) -> None:
-    chamber = Chamber(2, issues=("security",))
+    scenario = ParliamentScenario(2, issues=("security",))
     if when == "drafting":
-        chamber.drafting()
+        scenario.drafting()
     else:
-        chamber.clerk(ask.Begin())
+        scenario.clerk(ask.Begin())
     if when == "evaluation":
-        chamber.submit(statement(1))
-        chamber.refusal(ask.Submit(document={}), AGENTS[0], (did.ReplyMalformed,))
-    expel(chamber, 2)
+        scenario.submit(statement(1))
+        scenario.refusal(ask.Submit(document={}), AGENTS[0], (did.ReplyMalformed,))
+    expel(scenario, 2)
     if when == "evaluation":  # nobody is heard any more, and one seat is left
-        assert chamber.status() is SessionStatus.EVALUATING_STATEMENTS
-        left = chamber.refusal(ask.EndUndrafted(), SYSTEM)
+        assert scenario.status() is SessionStatus.EVALUATING_STATEMENTS
+        left = scenario.refusal(ask.EndUndrafted(), SYSTEM)
         assert place(left) == ("S-29", "someone_left", None)
-        chamber.clerk(ask.ChooseDrafter())
-        chamber.refusal(ask.Submit(document=[]), AGENTS[0], EXPELLED)
-        chamber.tick()
+        scenario.clerk(ask.ChooseDrafter())
+        scenario.refusal(ask.Submit(document=[]), AGENTS[0], EXPELLED)
+        scenario.tick()
     else:
-        expel(chamber, 1)
-    assert chamber.status() is SessionStatus.SYNTHESIS
-    assert chamber.state.outcome is SessionOutcome.NO_PASSAGE
-    assert chamber.signers()[-1] == SYSTEM
-    chamber.clerk(ask.Complete())
-    assert chamber.status() is SessionStatus.COMPLETE
+        expel(scenario, 1)
+    assert scenario.status() is SessionStatus.SYNTHESIS
+    assert scenario.state.outcome is SessionOutcome.NO_PASSAGE
+    assert scenario.signers()[-1] == SYSTEM
+    scenario.clerk(ask.Complete())
+    assert scenario.status() is SessionStatus.COMPLETE
 
 
 def test_only_the_clerk_ends_a_session_without_a_bill_and_only_before_one() -> None:
-    drafting = Chamber(2, issues=("security",)).drafting()
+    drafting = ParliamentScenario(2, issues=("security",)).drafting()
     assert drafting.refusal(ask.EndUndrafted(), AGENTS[0]).code == "not_the_clerk"
-    debating = Chamber(2, issues=("security",)).debating()
+    debating = ParliamentScenario(2, issues=("security",)).debating()
     assert debating.refusal(ask.EndUndrafted(), SYSTEM).code == "wrong_phase"
     expel(debating, 1)
     expel(debating, 2)
@@ -267,45 +267,45 @@ def test_only_the_clerk_ends_a_session_without_a_bill_and_only_before_one() -> N
 
 
 def test_whoever_sends_a_malformed_reply_is_told_what_it_costs() -> None:
-    chamber = Chamber(3).debating()
-    first = chamber.refusal(ask.Submit(document={}), AGENTS[0], (did.ReplyMalformed,))
+    scenario = ParliamentScenario(3).debating()
+    first = scenario.refusal(ask.Submit(document={}), AGENTS[0], (did.ReplyMalformed,))
     told = [one for one in first.findings if one.severity == "warning"]
     assert [(one.rule, one.code) for one in told] == [("S-03", "counted")]
     assert "rep_1" in told[0].message
     unread = ask.ReportUnreadable(problem="line 1: unexpected end")
-    second = chamber.refusal(unread, AGENTS[0], EXPELLED)
+    second = scenario.refusal(unread, AGENTS[0], EXPELLED)
     assert "line 1: unexpected end" in str(second)
     told = [one for one in second.findings if one.severity == "warning"]
     assert [(one.rule, one.code) for one in told] == [("S-03", "now_expelled")]
-    after = chamber.refusal(ask.Submit(document={}), AGENTS[0])
+    after = scenario.refusal(ask.Submit(document={}), AGENTS[0])
     assert not [one for one in after.findings if one.rule == "S-03"]
 
 
 def test_nothing_is_incorporated_for_an_expelled_drafter() -> None:
-    chamber = Chamber(3).debating()
-    chamber.submit(amendment(2))
-    chamber.exchange(1, 3, position=("amend-001", "endorse"))
-    expel(chamber, 1)
-    error = chamber.refusal(ask.Incorporate(amendment_id="amend-001"), SYSTEM)
+    scenario = ParliamentScenario(3).debating()
+    scenario.submit(amendment(2))
+    scenario.exchange(1, 3, position=("amend-001", "endorse"))
+    expel(scenario, 1)
+    error = scenario.refusal(ask.Incorporate(amendment_id="amend-001"), SYSTEM)
     assert error.code == "drafter_expelled"
 
 
 def test_malformed_words_of_others_are_refused_and_not_counted() -> None:
-    chamber = Chamber(3).debating()
-    before = chamber.history()
-    assert chamber.refused({"type": "SPEAKER_RULING"}, SYSTEM)[1] == "missing_field"
-    assert chamber.history() == before
-    ended = Chamber(3).reviewing()
+    scenario = ParliamentScenario(3).debating()
+    before = scenario.history()
+    assert scenario.refused({"type": "SPEAKER_RULING"}, SYSTEM)[1] == "missing_field"
+    assert scenario.history() == before
+    ended = ParliamentScenario(3).reviewing()
     assert ended.refused({}, AGENTS[0])[1] == "missing_field"  # nobody is heard here
     assert ended.seat(1).malformed == 0
 
 
 def test_a_malformed_reply_may_cite_what_was_sent() -> None:
-    chamber = Chamber(3).debating()
-    raw = chamber.store("{broken")
-    chamber.refusal(
+    scenario = ParliamentScenario(3).debating()
+    raw = scenario.store("{broken")
+    scenario.refusal(
         ask.ReportUnreadable(problem="broken", raw=raw), AGENTS[0], (did.ReplyMalformed,)
     )
-    with chamber.world.store.read() as view:
+    with scenario.world.store.read() as view:
         last = list(view.records(STREAM))[-1].body
     assert last.artifacts == (raw,)

@@ -15,7 +15,7 @@ import pytest
 from moot.protocols.parliament.files.file_shapes import FILES
 from moot.protocols.parliament.files.inspection import inspect_files
 from moot.protocols.parliament.messages.message import message_findings
-from tests.parliament.played import documents, encoded
+from tests.parliament.played_sessions import documents, encoded
 from tests.parliament.samples import message
 
 LEDGER, SESSION, BILL, SUMMARIES = FILES

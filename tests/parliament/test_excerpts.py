@@ -13,21 +13,20 @@ from immutables import Map
 from moot.core.record import MAX_BODY_BYTES
 from moot.protocols.parliament import commands as ask
 from moot.protocols.parliament import events as did
-from moot.protocols.parliament.amendments import MAX_PER_SEAT
 from moot.protocols.parliament.messages import limits
-from moot.protocols.parliament.messages.excerpts import (
-    MAX_CONCERN_BYTES,
-    shorten,
-    shorten_concern,
-    shorten_conditions,
-)
-from moot.protocols.parliament.messages.words import (
+from moot.protocols.parliament.messages.contents import (
     AmendmentAction,
     AmendmentStatus,
     Ballot,
     BillSection,
     SessionStatus,
     Stance,
+)
+from moot.protocols.parliament.messages.limits import (
+    MAX_CONCERN_BYTES,
+    shorten,
+    shorten_concern,
+    shorten_conditions,
 )
 from moot.protocols.parliament.model import (
     MAX_SEATS,
@@ -40,12 +39,13 @@ from moot.protocols.parliament.model import (
     VotingRecordRow,
 )
 from moot.protocols.parliament.summaries import summarize_round
+from moot.protocols.parliament.votes import MAX_PER_SEAT
 
 from .scene import (
     AGENTS,
     ROUND_END,
     ROUND_START,
-    Chamber,
+    ParliamentScenario,
     amendment,
     motion,
     question,
@@ -67,15 +67,15 @@ def test_a_quote_is_a_beginning_within_its_bound(text: str, most: int) -> None:
 
 @pytest.mark.parametrize("text", LONG)
 def test_long_topics_do_not_keep_a_round_from_ending(text: str) -> None:
-    chamber = Chamber(3).debating(4)
+    scenario = ParliamentScenario(3).debating(4)
     for asker, asked in ((1, 2), (2, 3)):
-        chamber.exchange(asker, asked, topic=text, stance="concede")
+        scenario.exchange(asker, asked, topic=text, stance="concede")
     for asker, asked in ((1, 2), (2, 3), (3, 1)):
-        chamber.submit(_tabled(asker, text))
-        chamber.submit(question(asker, asked, topic=text))
-    assert chamber.messages()[-1]["content"]["topic"] == text  # in full where it was said
-    chamber.submit(ROUND_END)
-    (row,) = (row for row in chamber.summaries() if row["round"] == 4)
+        scenario.submit(_tabled(asker, text))
+        scenario.submit(question(asker, asked, topic=text))
+    assert scenario.messages()[-1]["content"]["topic"] == text  # in full where it was said
+    scenario.submit(ROUND_END)
+    (row,) = (row for row in scenario.summaries() if row["round"] == 4)
     assert (len(row["key_shifts"]), len(row["open_issues"])) == (2, 6)
     assert all(row["positions"][seat]["key_concern"] for seat in ("rep_1", "rep_2", "rep_3"))
 
@@ -87,41 +87,41 @@ def _tabled(number: int, text: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("text", LONG)
 def test_long_reasons_do_not_keep_a_vote_from_being_counted(text: str) -> None:
-    chamber = Chamber(3).voting()
+    scenario = ParliamentScenario(3).voting()
     for number in (1, 2, 3):
-        chamber.submit(vote(number, "NO", chamber.scores(number), reasoning=text))
-    chamber.clerk(ask.CountVotes())
-    tally = chamber.messages()[-1]["content"]
+        scenario.submit(vote(number, "NO", scenario.scores(number), reasoning=text))
+    scenario.clerk(ask.CountVotes())
+    tally = scenario.messages()[-1]["content"]
     assert [one["from"] for one in tally["key_objections"]] == ["rep_1", "rep_2", "rep_3"]
     for one in tally["key_objections"]:
         assert text.startswith(one["concern"].removesuffix("…"))
         assert len(one["concern"]) > MAX_CONCERN_BYTES // 3 // 7
-    assert chamber.state.status is SessionStatus.DEBATE
+    assert scenario.state.status is SessionStatus.DEBATE
 
 
 def test_a_seat_has_six_amendments_pending_and_six_a_round() -> None:
-    chamber = Chamber(3).debating()
+    scenario = ParliamentScenario(3).debating()
     names = [f"amend-{number:03d}" for number in range(1, 20)]
     for name in names[:MAX_PER_SEAT]:
-        chamber.submit(amendment(2, name))
+        scenario.submit(amendment(2, name))
     many = ("S-32", "too_many_amendments", "type")
-    assert chamber.refused(amendment(2, names[6])) == many
-    chamber.submit(amendment(3, names[6]))  # others have their own
-    chamber.run(ask.Withdraw(amendment_id=names[0]), AGENTS[1])
-    assert chamber.refused(amendment(2, names[7])) == many  # six in this round
-    chamber.submit(ROUND_END)
-    chamber.submit(ROUND_START)
-    chamber.submit(amendment(2, names[7]))
-    assert chamber.refused(amendment(2, names[8])) == many  # six pending
+    assert scenario.refused(amendment(2, names[6])) == many
+    scenario.submit(amendment(3, names[6]))  # others have their own
+    scenario.run(ask.Withdraw(amendment_id=names[0]), AGENTS[1])
+    assert scenario.refused(amendment(2, names[7])) == many  # six in this round
+    scenario.submit(ROUND_END)
+    scenario.submit(ROUND_START)
+    scenario.submit(amendment(2, names[7]))
+    assert scenario.refused(amendment(2, names[8])) == many  # six pending
 
 
 def test_of_motions_of_one_type_the_latest_is_open() -> None:
-    chamber = Chamber(3).debating()
+    scenario = ParliamentScenario(3).debating()
     for _ in range(3):
-        last = chamber.submit(motion(2, "point_of_order"))
-    other = chamber.submit(motion(2, "call_vote"))
-    assert sorted(chamber.state.round.motions) == sorted([last, other])
-    assert sum(isinstance(one, did.MessageLogged) for one in chamber.history()) == 9
+        last = scenario.submit(motion(2, "point_of_order"))
+    other = scenario.submit(motion(2, "call_vote"))
+    assert sorted(scenario.state.round.motions) == sorted([last, other])
+    assert sum(isinstance(one, did.MessageLogged) for one in scenario.history()) == 9
 
 
 def test_the_fullest_round_of_all_fits_into_one_event() -> None:

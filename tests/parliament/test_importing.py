@@ -14,16 +14,20 @@ from moot.protocols.parliament import commands as ask
 from moot.protocols.parliament import events as did
 from moot.protocols.parliament.files.file_shapes import FILES
 from moot.protocols.parliament.files.inspection import inspect_files
-from moot.protocols.parliament.importing import FilesAsEvents, import_findings
 from moot.protocols.parliament.messages.message import to_document
-from moot.protocols.parliament.session_files import make_bill_file, make_session_file
+from moot.protocols.parliament.session_files import (
+    FilesAsEvents,
+    import_findings,
+    make_bill_file,
+    make_session_file,
+)
 from moot.protocols.parliament.summaries import summarize_round
-from tests.parliament.played import documents, encoded, files, played
+from tests.parliament.played_sessions import documents, encoded, files, played
 from tests.parliament.scene import (
     CALL_VOTE,
     ROUND_END,
     ROUND_START,
-    Chamber,
+    ParliamentScenario,
     amendment,
     answer,
     bill,
@@ -33,93 +37,93 @@ from tests.parliament.scene import (
 )
 from tests.parliament.scripted_files import script_files
 from tests.parliament.test_discipline import expel
-from tests.parliament.test_paper_properties import files_of, taking
+from tests.parliament.test_session_file_properties import files_of, taking
 
 LEDGER, SESSION, BILL, SUMMARIES = FILES
 
 
-def begun() -> Chamber:
-    chamber = Chamber(3)
-    chamber.clerk(ask.Begin())
-    chamber.submit(statement(2))
-    return chamber
+def begun() -> ParliamentScenario:
+    scenario = ParliamentScenario(3)
+    scenario.clerk(ask.Begin())
+    scenario.submit(statement(2))
+    return scenario
 
 
-def amended() -> Chamber:
+def amended() -> ParliamentScenario:
     """Three amendments in the first round: one taken in, one withdrawn, one pending."""
-    chamber = Chamber(3).debating()
-    chamber.submit(amendment(3))
-    chamber.exchange(3, 1, position=("amend-001", "endorse"))
-    chamber.clerk(ask.Incorporate(amendment_id="amend-001"))
-    chamber.submit(amendment(2, "amend-002", proposed_text="Another sentence."))
-    return chamber
+    scenario = ParliamentScenario(3).debating()
+    scenario.submit(amendment(3))
+    scenario.exchange(3, 1, position=("amend-001", "endorse"))
+    scenario.clerk(ask.Incorporate(amendment_id="amend-001"))
+    scenario.submit(amendment(2, "amend-002", proposed_text="Another sentence."))
+    return scenario
 
 
-def voting() -> Chamber:
-    return Chamber(3).voting().vote("YES", "", "NO")
+def voting() -> ParliamentScenario:
+    return ParliamentScenario(3).voting().vote("YES", "", "NO")
 
 
-def defeated() -> Chamber:
-    chamber = Chamber(3).voting().vote("NO", "NO", "YES")
-    chamber.clerk(ask.CountVotes())
-    return chamber
+def defeated() -> ParliamentScenario:
+    scenario = ParliamentScenario(3).voting().vote("NO", "NO", "YES")
+    scenario.clerk(ask.CountVotes())
+    return scenario
 
 
-def defeated_for_good() -> Chamber:
-    chamber = Chamber(3, max_rounds=1).voting().vote("NO", "NO", "YES")
-    chamber.clerk(ask.CountVotes())
-    return chamber
+def defeated_for_good() -> ParliamentScenario:
+    scenario = ParliamentScenario(3, max_rounds=1).voting().vote("NO", "NO", "YES")
+    scenario.clerk(ask.CountVotes())
+    return scenario
 
 
-def decided(word: str, rounds: int = 6, **more: Any) -> Chamber:
-    chamber = Chamber(3, max_rounds=rounds).reviewing()
-    chamber.decide(word, "Not like this.", **more)
-    return chamber
+def decided(word: str, rounds: int = 6, **more: Any) -> ParliamentScenario:
+    scenario = ParliamentScenario(3, max_rounds=rounds).reviewing()
+    scenario.decide(word, "Not like this.", **more)
+    return scenario
 
 
-def returned_and_passed() -> Chamber:
-    chamber = decided("veto")
-    chamber.submit(ROUND_START)
-    chamber.submit(bill(1, 2, solution="Two caches."))
-    chamber.submit(CALL_VOTE)
-    chamber.vote("YES", "YES", "YES").clerk(ask.CountVotes())
-    return chamber
+def returned_and_passed() -> ParliamentScenario:
+    scenario = decided("veto")
+    scenario.submit(ROUND_START)
+    scenario.submit(bill(1, 2, solution="Two caches."))
+    scenario.submit(CALL_VOTE)
+    scenario.vote("YES", "YES", "YES").clerk(ask.CountVotes())
+    return scenario
 
 
-def after_a_round() -> Chamber:
-    chamber = Chamber(3).debating()
-    chamber.exchange(1, 2)
-    chamber.submit(ROUND_END)
-    return chamber
+def after_a_round() -> ParliamentScenario:
+    scenario = ParliamentScenario(3).debating()
+    scenario.exchange(1, 2)
+    scenario.submit(ROUND_END)
+    return scenario
 
 
-def completed() -> Chamber:
-    chamber = decided("approve")
-    chamber.clerk(ask.Complete())
-    return chamber
+def completed() -> ParliamentScenario:
+    scenario = decided("approve")
+    scenario.clerk(ask.Complete())
+    return scenario
 
 
-def undrafted() -> Chamber:
+def undrafted() -> ParliamentScenario:
     """Everybody was expelled before there was a bill."""
-    chamber = Chamber(2, issues=("security",)).drafting()
-    expel(chamber, 2)
-    expel(chamber, 1)
-    return chamber
+    scenario = ParliamentScenario(2, issues=("security",)).drafting()
+    expel(scenario, 2)
+    expel(scenario, 1)
+    return scenario
 
 
-STAGES: dict[str, Callable[[], Chamber]] = {
-    "convened": lambda: Chamber(3),
+STAGES: dict[str, Callable[[], ParliamentScenario]] = {
+    "convened": lambda: ParliamentScenario(3),
     "statements": begun,
-    "evaluating": lambda: Chamber(3).opened(),
-    "drafting": lambda: Chamber(3).drafting(),
-    "debating": lambda: Chamber(3).debating(),
+    "evaluating": lambda: ParliamentScenario(3).opened(),
+    "drafting": lambda: ParliamentScenario(3).drafting(),
+    "debating": lambda: ParliamentScenario(3).debating(),
     "amended": amended,
     "after a round": after_a_round,
-    "third round": lambda: Chamber(3).debating(3),
+    "third round": lambda: ParliamentScenario(3).debating(3),
     "voting": voting,
     "defeated": defeated,
     "defeated for good": defeated_for_good,
-    "reviewing": lambda: Chamber(3).reviewing(),
+    "reviewing": lambda: ParliamentScenario(3).reviewing(),
     "approved": lambda: decided("approve"),
     "amended and approved": lambda: decided(
         "amend_and_approve", draft=draft(2, solution="Two caches.")
@@ -140,15 +144,15 @@ def parsed(written: dict[str, bytes]) -> dict[str, Any]:
 @pytest.mark.requirement("PAR-085")
 @pytest.mark.parametrize("stage", STAGES)
 def test_files_become_the_session_they_were_written_from(stage: str) -> None:
-    chamber = STAGES[stage]()
-    written = files(chamber)
+    scenario = STAGES[stage]()
+    written = files(scenario)
     command = taking(parsed(written))
     assert import_findings(command) == ()
     retold = FilesAsEvents(command)
     said = [one.message for one in retold.events if isinstance(one, did.MessageLogged)]
     told = [one.summary for one in retold.events if isinstance(one, did.RoundSummarized)]
     assert files_of(retold.state, said, told) == written
-    here, there = chamber.state, retold.state
+    here, there = scenario.state, retold.state
     assert (there.status, there.outcome) == (here.status, here.outcome)
     assert there.round.running == here.round.running
     assert (there.poll is None) == (here.poll is None)
@@ -172,7 +176,7 @@ def test_the_files_of_a_script_become_the_same_session(stage: str) -> None:
 
 @pytest.mark.requirement("PAR-109")
 def test_before_the_first_draft_the_bill_names_no_drafter_or_that_of_the_session() -> None:
-    given = parsed(files(Chamber(3).drafting()))
+    given = parsed(files(ParliamentScenario(3).drafting()))
     assert given[SESSION]["drafter"] == given[BILL]["drafter"] == "rep_1"
     given[BILL]["drafter"] = None
     assert select_errors(import_findings(taking(given))) == ()
@@ -190,10 +194,10 @@ def test_before_the_first_draft_the_bill_names_no_drafter_or_that_of_the_session
 
 def test_pending_amendments_are_open_issues_only_while_they_wait() -> None:
     """The clerk adds them to each summary; an imported one would name them for ever."""
-    chamber = amended()
-    chamber.submit(question(1, 2, "audits"))
-    chamber.submit(ROUND_END)
-    given = parsed(files(chamber))
+    scenario = amended()
+    scenario.submit(question(1, 2, "audits"))
+    scenario.submit(ROUND_END)
+    given = parsed(files(scenario))
     unanswered, pending = given[SUMMARIES][0]["open_issues"]
     assert pending.startswith("amend-002 is pending")
     retold = FilesAsEvents(taking(given)).state
@@ -242,13 +246,13 @@ def test_every_seat_needs_an_agent_of_its_own(agents: dict[str, str]) -> None:
 @pytest.mark.requirement("PAR-085")
 def test_an_exchange_that_the_round_did_not_have_is_told() -> None:
     """The answer came a round late: the check counts it, the session did not."""
-    chamber = Chamber(3).debating()
-    late = chamber.submit(question(1, 2))
-    chamber.submit(ROUND_END)
-    chamber.submit(ROUND_START)
-    second = chamber.submit(question(1, 2))
-    chamber.submit(answer(2, 1, second, chamber.scores(2)))
-    given = parsed(files(chamber))
+    scenario = ParliamentScenario(3).debating()
+    late = scenario.submit(question(1, 2))
+    scenario.submit(ROUND_END)
+    scenario.submit(ROUND_START)
+    second = scenario.submit(question(1, 2))
+    scenario.submit(answer(2, 1, second, scenario.scores(2)))
+    given = parsed(files(scenario))
     given[LEDGER]["messages"][-1]["in_reply_to"] = late
     given[SESSION]["representatives"][1]["motive_satisfaction"] = {"security": 4}
     assert select_errors(inspect_files(encoded(given))) == ()
@@ -270,7 +274,7 @@ def test_what_no_message_explains_is_told() -> None:
 
 
 def test_before_there_is_a_bill_its_file_may_have_a_title() -> None:
-    given = parsed(files(Chamber(3).opened()))
+    given = parsed(files(ParliamentScenario(3).opened()))
     given[BILL] |= {"bill_id": "BILL-001", "title": "To come"}
     assert select_errors(import_findings(taking(given))) == ()
     later = documents()
@@ -279,7 +283,7 @@ def test_before_there_is_a_bill_its_file_may_have_a_title() -> None:
 
 
 def test_a_temperature_may_be_written_again_in_every_round() -> None:
-    given = parsed(files(Chamber(3).debating(3)))
+    given = parsed(files(ParliamentScenario(3).debating(3)))
     for rep in given[SESSION]["representatives"]:
         rows = rep["temperature_history"]
         rep["temperature_history"] = [
@@ -293,16 +297,16 @@ def test_a_temperature_may_be_written_again_in_every_round() -> None:
 
 
 def test_a_script_counts_the_round_before_anybody_says_so() -> None:
-    chamber = after_a_round()
-    given = parsed(files(chamber))
+    scenario = after_a_round()
+    given = parsed(files(scenario))
     given[SESSION]["current_round"] = 2
     for rep in given[SESSION]["representatives"]:
         rep["temperature_history"].append({"round": 2, "temperature": rep["temperature"] + 1})
         rep["temperature"] += 1
     retold = FilesAsEvents(taking(given))
     assert (retold.state.round.number, retold.state.round.running) == (2, True)
-    assert retold.state.seats["rep_1"].temperature == chamber.seat(1).temperature + 1
-    before = FilesAsEvents(taking(parsed(files(chamber))))
+    assert retold.state.seats["rep_1"].temperature == scenario.seat(1).temperature + 1
+    before = FilesAsEvents(taking(parsed(files(scenario))))
     assert (before.state.round.number, before.state.round.running) == (1, False)
 
 

@@ -11,11 +11,12 @@ from moot.core.machine import Context, KeyClass, VerifiedActor
 from moot.core.names import SYSTEM
 from moot.protocols.parliament import commands as ask
 from moot.protocols.parliament.documents.turn_context import make_turn_context
-from moot.protocols.parliament.files.summary_shape import MAX_SUMMARY
+from moot.protocols.parliament.files.file_shapes import MAX_SUMMARY
 from moot.protocols.parliament.machine import MACHINE
-from moot.protocols.parliament.messages import sentences
-from moot.protocols.parliament.messages.excerpts import shorten
-from moot.protocols.parliament.messages.limits import possible_budgets, possible_caps
+from moot.protocols.parliament.messages import limits
+from moot.protocols.parliament.messages.contents import Kind
+from moot.protocols.parliament.messages.limits import possible_budgets, possible_caps, shorten
+from moot.protocols.parliament.messages.message import make_template
 from moot.protocols.parliament.messages.shapes import (
     join_path,
     map_of,
@@ -23,12 +24,10 @@ from moot.protocols.parliament.messages.shapes import (
     show_value,
     whole_number,
 )
-from moot.protocols.parliament.messages.templates import make_template
-from moot.protocols.parliament.messages.words import Kind
-from moot.protocols.parliament.temperatures import temperature_range
+from moot.protocols.parliament.round_clock import temperature_range
 
-from .played import approved, proceedings
-from .scene import AGENTS, PERSON, ROUND_END, STREAM, Chamber, convene, question, ruling
+from .played_sessions import approved, proceedings
+from .scene import AGENTS, PERSON, ROUND_END, STREAM, ParliamentScenario, convene, question, ruling
 from .test_properties import NOON
 
 
@@ -176,8 +175,8 @@ def test_this_round_and_the_one_before_are_read_in_full() -> None:
     record = proceedings(approved())
     everything = make_turn_context(record.state, record.messages, record.summaries)
     assert everything.messages == record.messages
-    chamber = Chamber(3).debating(3)
-    now = proceedings(chamber)
+    scenario = ParliamentScenario(3).debating(3)
+    now = proceedings(scenario)
     given = make_turn_context(now.state, now.messages, now.summaries, "rep_1")
     assert {message.round for message in given.messages} == {2, 3}
     assert [row["round"] for row in given.round_summaries] == [1]
@@ -185,41 +184,43 @@ def test_this_round_and_the_one_before_are_read_in_full() -> None:
 
 
 def test_an_extension_of_a_vetoed_session() -> None:
-    chamber = Chamber(3).reviewing()
+    scenario = ParliamentScenario(3).reviewing()
     for rounds in (-1, 100):
         command = ask.Decide(decision="veto", reason="so", guidance="Again.", extend_rounds=rounds)
-        assert [one.where for one in chamber.refusal(command, PERSON).findings] == ["extend_rounds"]
+        assert [one.where for one in scenario.refusal(command, PERSON).findings] == [
+            "extend_rounds"
+        ]
     early = ask.Decide(decision="approve", reason="so", extend_rounds=1)
-    (finding,) = chamber.refusal(early, PERSON).findings
+    (finding,) = scenario.refusal(early, PERSON).findings
     assert finding.message == "only a veto grants further rounds"
 
 
 def test_a_summary_is_of_a_round_that_has_ended_in_two_or_three_sentences() -> None:
-    chamber = Chamber(3).debating()
-    chamber.exchange(1, 2)
-    chamber.submit(ROUND_END)
-    (row,) = chamber.summaries()
+    scenario = ParliamentScenario(3).debating()
+    scenario.exchange(1, 2)
+    scenario.submit(ROUND_END)
+    (row,) = scenario.summaries()
     for number in (0, 2):
-        refused = chamber.refusal(ask.Summarize(summary={**row, "round": number}), SYSTEM)
+        refused = scenario.refusal(ask.Summarize(summary={**row, "round": number}), SYSTEM)
         assert f"round {number} has not ended" in [one.message for one in refused.findings]
     told = "a summary takes 2 or 3 sentences"
     for count, found in ((1, [told]), (2, []), (3, []), (4, [told])):
         text = " ".join(["Word."] * count)
-        outcome = chamber.clerk(ask.Summarize(summary={**row, "summary": text}))
+        outcome = scenario.clerk(ask.Summarize(summary={**row, "summary": text}))
         assert [one.message for one in outcome.findings] == found
-        assert chamber.summaries()[0]["summary"] == text
+        assert scenario.summaries()[0]["summary"] == text
 
 
 def test_who_is_quiet_is_not_called_to_speak() -> None:
-    chamber = Chamber(3).debating()
-    chamber.submit(ruling("order", "quiet", "rep_2"))
-    refused = chamber.refused(ruling("procedure", "next_speaker", "rep_2"))
+    scenario = ParliamentScenario(3).debating()
+    scenario.submit(ruling("order", "quiet", "rep_2"))
+    refused = scenario.refused(ruling("procedure", "next_speaker", "rep_2"))
     assert refused[2] == "content.target"
-    chamber.submit(ruling("procedure", "next_speaker", "rep_3"))
-    assert chamber.submit(question(1, 3))
+    scenario.submit(ruling("procedure", "next_speaker", "rep_3"))
+    assert scenario.submit(question(1, 3))
 
 
 @pytest.mark.parametrize("end", ["", "\n", " "])
 def test_a_number_that_opens_a_text_ends_no_sentence(end: str) -> None:
-    assert sentences.count(f"1. First we look.{end}") == 1
-    assert sentences.count(f"We look. 1. Then we act.{end}") == 3
+    assert limits.count(f"1. First we look.{end}") == 1
+    assert limits.count(f"We look. 1. Then we act.{end}") == 3

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from moot.core.findings import select_errors
+from moot.protocols.parliament.messages import contents
 from moot.protocols.parliament.messages import message as messages
-from moot.protocols.parliament.messages import words
 from moot.protocols.parliament.messages.contents import Answer, Motion
 from moot.protocols.parliament.messages.shapes import read_json
 from tests.parliament.samples import CONTENTS, KINDS, message, response
-from tests.parliament.scene import Chamber, amendment, answer, question
+from tests.parliament.scene import ParliamentScenario, amendment, answer, question
 
 requirement = pytest.mark.requirement
 
@@ -118,7 +118,9 @@ BROKEN: list[tuple[str, tuple[Any, ...], Any, str, str]] = [
     ("BILL_DRAFT", ("sections", "scope", "assumptions"), [1], "PAR-016", "bad_type"),
     ("OPENING_STATEMENT", ("briefing", "facts"), "many", "PAR-020", "bad_type"),
     ("OPENING_STATEMENT", ("direction", "principle"), "", "PAR-021", "blank_text"),
+    ("QUESTION", ("topic",), " ", "PAR-025", "blank_text"),
     ("QUESTION", ("question",), 7, "PAR-025", "bad_type"),
+    ("QUESTION", ("motive_context",), None, "PAR-025", "bad_type"),
     ("ANSWER", ("stance",), "agree", "PAR-029", "bad_value"),
     ("ANSWER", ("motive_scores",), {}, "PAR-031", "empty"),
     ("ANSWER", ("amendment_position", "position"), "like", "PAR-038", "bad_value"),
@@ -126,11 +128,15 @@ BROKEN: list[tuple[str, tuple[Any, ...], Any, str, str]] = [
     ("AMENDMENT", ("action",), "delete", "PAR-045", "bad_value"),
     ("AMENDMENT", ("target_section",), "budget", "PAR-046", "bad_value"),
     ("AMENDMENT", ("amendment_id",), "amend-1", "PAR-044", "bad_form"),
+    ("AMENDMENT", ("description",), "", "PAR-043", "blank_text"),
+    ("AMENDMENT", ("rationale",), 7, "PAR-043", "bad_type"),
+    ("AMENDMENT", ("proposed_text",), None, "PAR-043", "bad_type"),
     ("AMENDMENT", ("proposed_text",), " ", "PAR-043", "text_required"),
     ("MOTION", ("motion_type",), "call", "PAR-050", "bad_value"),
     ("VOTE", ("vote",), "yes", "PAR-053", "bad_value"),
     ("VOTE", ("vote",), "ABSTAIN", "PAR-053", "bad_value"),
     ("VOTE", ("reasoning",), None, "PAR-054", "bad_type"),
+    ("VOTE", ("motive_scores",), {}, "PAR-054", "empty"),
     ("VOTE", ("reservations",), 3, "PAR-054", "bad_type"),
     ("VOTE", ("conditions",), "none", "PAR-055", "bad_type"),
     ("SPEAKER_RULING", ("target",), None, "PAR-059", "target_required"),
@@ -199,22 +205,24 @@ def test_each_of_the_eight_rulings_is_sound(kind: str, action: str) -> None:
 
 
 @requirement("PAR-068")
-@pytest.mark.parametrize("kind", words.RulingType)
-@pytest.mark.parametrize("action", words.RulingAction)
+@pytest.mark.parametrize("kind", contents.RulingType)
+@pytest.mark.parametrize("action", contents.RulingAction)
 def test_eight_pairs_of_ruling_and_action_and_no_other(
-    kind: words.RulingType, action: words.RulingAction
+    kind: contents.RulingType, action: contents.RulingAction
 ) -> None:
     document = response("SPEAKER_RULING", ruling_type=str(kind), action=str(action))
     codes = [code for _, code, _ in found(document)]
     assert codes == ([] if (str(kind), str(action)) in PAIRS else ["bad_ruling"])
 
 
-@pytest.mark.parametrize("action", words.RulingAction)
-def test_only_rulings_about_one_seat_need_a_target(action: words.RulingAction) -> None:
-    kind = next(kind for kind, actions in words.ACTIONS_BY_RULING_TYPE.items() if action in actions)
+@pytest.mark.parametrize("action", contents.RulingAction)
+def test_only_rulings_about_one_seat_need_a_target(action: contents.RulingAction) -> None:
+    kind = next(
+        kind for kind, actions in contents.ACTIONS_BY_RULING_TYPE.items() if action in actions
+    )
     document = response("SPEAKER_RULING", ruling_type=str(kind), action=str(action), target=None)
     codes = [code for _, code, _ in found(document)]
-    assert codes == (["target_required"] if action in words.RULINGS_ABOUT_A_SEAT else [])
+    assert codes == (["target_required"] if action in contents.RULINGS_ABOUT_A_SEAT else [])
 
 
 # Who sends what; the norm is that of the type, or the one for all.
@@ -241,6 +249,12 @@ def test_each_type_has_its_sender(kind: str, office: str, sender: Any) -> None:
     document = {**response(kind), "from": sender}
     codes = [code for _, code, where in found(document) if where == "from"]
     assert codes == ([] if sender == office else ["wrong_sender"])
+
+
+@pytest.mark.requirement("PAR-048")
+def test_a_motion_goes_to_no_seat() -> None:
+    assert found(response("MOTION")) == []
+    assert found({**response("MOTION"), "to": "rep_2"}) == [("PAR-005", "unknown_field", "to")]
 
 
 def test_every_type_has_a_sender() -> None:
@@ -281,7 +295,7 @@ def test_a_motion_rides_on_a_question_or_an_answer_only() -> None:
             [] if allowed else ["motion_not_allowed"]
         )
     asked = messages.read_response({**response("QUESTION"), "motion": motion})
-    assert asked.motion == Motion(words.MotionType.CALL_VOTE, "All has been said.")
+    assert asked.motion == Motion(contents.MotionType.CALL_VOTE, "All has been said.")
     as_message = {"type": "MOTION", "from": "rep_1", "content": motion}
     assert messages.read_response({**response("QUESTION"), "motion": as_message}) == asked
     bad = {**response("ANSWER"), "motion": {"motion_type": "stop"}}
@@ -353,16 +367,16 @@ def test_unknown_fields_are_refused_at_every_depth() -> None:
 
 @requirement("PAR-036")
 def test_an_answer_takes_a_position_on_a_pending_amendment_and_on_no_other() -> None:
-    chamber = Chamber(3).debating()
-    chamber.submit(amendment(3))
-    chamber.exchange(3, 2, position=("amend-001", "oppose"))
-    (taken,) = chamber.state.amendments["amend-001"].endorsements
+    scenario = ParliamentScenario(3).debating()
+    scenario.submit(amendment(3))
+    scenario.exchange(3, 2, position=("amend-001", "oppose"))
+    (taken,) = scenario.state.amendments["amend-001"].endorsements
     assert (taken.agent_id, taken.position, taken.round) == ("rep_2", "oppose", 1)
-    asked = chamber.submit(question(3, 1))
-    unknown = answer(1, 3, asked, chamber.scores(1), position=("amend-777", "endorse"))
-    assert chamber.refused(unknown)[1] == "unknown_amendment"
-    chamber.submit(answer(1, 3, asked, chamber.scores(1)))  # and none need be taken
-    assert chamber.state.amendments["amend-001"].endorsements == (taken,)
+    asked = scenario.submit(question(3, 1))
+    unknown = answer(1, 3, asked, scenario.scores(1), position=("amend-777", "endorse"))
+    assert scenario.refused(unknown)[1] == "unknown_amendment"
+    scenario.submit(answer(1, 3, asked, scenario.scores(1)))  # and none need be taken
+    assert scenario.state.amendments["amend-001"].endorsements == (taken,)
 
 
 @requirement("PAR-036")

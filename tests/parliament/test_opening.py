@@ -7,36 +7,36 @@ import pytest
 from moot.core.names import SYSTEM
 from moot.protocols.parliament import commands as ask
 from moot.protocols.parliament import events as did
-from moot.protocols.parliament.messages.words import SessionStatus
+from moot.protocols.parliament.messages.contents import SessionStatus
 
-from .scene import AGENTS, PERSON, Chamber, bill, question, statement
+from .scene import AGENTS, PERSON, ParliamentScenario, bill, question, statement
 
 
 @pytest.mark.requirement("PAR-019")
 def test_a_statement_is_heard_in_its_phase_only_and_stands_in_round_0() -> None:
-    chamber = Chamber(3)
-    chamber.clerk(ask.Begin())
-    chamber.submit(statement(1))
-    assert chamber.messages()[0]["round"] == 0
-    debate = Chamber(3).debating()
+    scenario = ParliamentScenario(3)
+    scenario.clerk(ask.Begin())
+    scenario.submit(statement(1))
+    assert scenario.messages()[0]["round"] == 0
+    debate = ParliamentScenario(3).debating()
     assert debate.refused(statement(1)) == ("C-22", "wrong_phase", "type")
 
 
 @pytest.mark.requirement("PAR-023")
 def test_one_statement_a_seat_and_all_of_them_end_the_phase() -> None:
-    chamber = Chamber(3)
-    chamber.clerk(ask.Begin())
-    chamber.submit(statement(1))
-    assert chamber.refused(statement(1)) == ("PAR-023", "already_opened", "type")
-    missing = chamber.refusal(ask.CloseStatements(), SYSTEM)
+    scenario = ParliamentScenario(3)
+    scenario.clerk(ask.Begin())
+    scenario.submit(statement(1))
+    assert scenario.refused(statement(1)) == ("PAR-023", "already_opened", "type")
+    missing = scenario.refusal(ask.CloseStatements(), SYSTEM)
     assert missing.code == "statements_missing"
     assert "rep_2, rep_3" in str(missing)
-    chamber.submit(statement(2))
-    chamber.submit(statement(3))
-    assert chamber.status() is SessionStatus.OPENING_STATEMENTS
-    chamber.tick()
-    assert chamber.status() is SessionStatus.EVALUATING_STATEMENTS
-    assert chamber.signers()[-1] == SYSTEM
+    scenario.submit(statement(2))
+    scenario.submit(statement(3))
+    assert scenario.status() is SessionStatus.OPENING_STATEMENTS
+    scenario.tick()
+    assert scenario.status() is SessionStatus.EVALUATING_STATEMENTS
+    assert scenario.signers()[-1] == SYSTEM
 
 
 @pytest.mark.requirement("PAR-022")
@@ -52,31 +52,31 @@ def test_one_statement_a_seat_and_all_of_them_end_the_phase() -> None:
 def test_an_uneven_statement_is_remarked_and_heard(
     approach: str, principle: str, remarks: list[str]
 ) -> None:
-    chamber = Chamber(3)
-    chamber.clerk(ask.Begin())
+    scenario = ParliamentScenario(3)
+    scenario.clerk(ask.Begin())
     direction = {"approach": approach, "principle": principle, "trade_offs": ""}
     command = ask.Submit(document=statement(1, direction=direction))
-    outcome = chamber.run(command, AGENTS[0])
+    outcome = scenario.run(command, AGENTS[0])
     assert [one.where for one in outcome.findings] == remarks
     assert all(one.severity == "warning" for one in outcome.findings)
-    assert chamber.seat(1).opened
+    assert scenario.seat(1).opened
 
 
 @pytest.mark.requirement("PAR-080")
 def test_opening_guidance_comes_before_drafting() -> None:
-    chamber = Chamber(3)
-    assert chamber.refusal(_guide(), PERSON).code == "wrong_phase"
-    chamber.clerk(ask.Begin())
-    chamber.decide("opening_guidance", "Keep it cheap.")
-    assert chamber.state.guidance == "Keep it cheap."
-    assert chamber.status() is SessionStatus.OPENING_STATEMENTS
+    scenario = ParliamentScenario(3)
+    assert scenario.refusal(_guide(), PERSON).code == "wrong_phase"
+    scenario.clerk(ask.Begin())
+    scenario.decide("opening_guidance", "Keep it cheap.")
+    assert scenario.state.guidance == "Keep it cheap."
+    assert scenario.status() is SessionStatus.OPENING_STATEMENTS
     for number in (1, 2, 3):
-        chamber.submit(statement(number))
-    chamber.tick()
-    chamber.decide("opening_guidance", "Cheaper still.")
-    assert chamber.status() is SessionStatus.EVALUATING_STATEMENTS
-    chamber.clerk(ask.ChooseDrafter())
-    error = chamber.refusal(_guide(), PERSON)
+        scenario.submit(statement(number))
+    scenario.tick()
+    scenario.decide("opening_guidance", "Cheaper still.")
+    assert scenario.status() is SessionStatus.EVALUATING_STATEMENTS
+    scenario.clerk(ask.ChooseDrafter())
+    error = scenario.refusal(_guide(), PERSON)
     assert (error.code, error.findings[0].rule) == ("wrong_phase", "PAR-080")
 
 
@@ -86,41 +86,44 @@ def _guide() -> ask.Decide:
 
 @pytest.mark.requirement("PAR-013")
 def test_the_drafter_drafts_and_nobody_else() -> None:
-    chamber = Chamber(3).drafting()
-    assert chamber.refused(bill(2)) == ("S-01", "not_the_drafter", "from")
-    assert chamber.refused({**bill(1), "from": "speaker"}, SYSTEM)[0] == "PAR-013"
+    scenario = ParliamentScenario(3).drafting()
+    assert scenario.refused(bill(2)) == ("S-01", "not_the_drafter", "from")
+    assert scenario.refused({**bill(1), "from": "speaker"}, SYSTEM)[0] == "PAR-013"
 
 
 @pytest.mark.requirement("PAR-017")
 def test_the_first_draft_is_version_1_of_round_0_and_opens_the_debate() -> None:
-    chamber = Chamber(3).drafting()
-    assert chamber.refused(bill(1, version=2)) == (
+    scenario = ParliamentScenario(3).drafting()
+    assert scenario.refused(bill(1, version=2)) == (
         "PAR-018",
         "wrong_version",
         "content.bill_version",
     )
-    chamber.submit(bill(1))
-    assert chamber.messages()[-1]["round"] == 0
-    assert chamber.state.bill is not None
-    assert chamber.state.bill.version == 1
-    assert chamber.status() is SessionStatus.DEBATE
-    assert isinstance(chamber.history()[-1], did.DebateOpened)
+    scenario.submit(bill(1))
+    assert scenario.messages()[-1]["round"] == 0
+    assert scenario.state.bill is not None
+    assert scenario.state.bill.version == 1
+    assert scenario.status() is SessionStatus.DEBATE
+    assert isinstance(scenario.history()[-1], did.DebateOpened)
 
 
 @pytest.mark.requirement("PAR-018")
 def test_an_update_carries_the_next_version() -> None:
-    chamber = Chamber(3).debating()
+    scenario = ParliamentScenario(3).debating()
     for version in (1, 3):
-        assert chamber.refused(bill(1, version=version))[1] == "wrong_version"
-    chamber.submit(bill(1, version=2, solution="Two caches."))
-    assert chamber.state.bill is not None
-    assert (chamber.state.bill.version, chamber.state.bill.sections.solution) == (2, "Two caches.")
-    drafts = [one for one in chamber.messages() if one["type"] == "BILL_DRAFT"]
+        assert scenario.refused(bill(1, version=version))[1] == "wrong_version"
+    scenario.submit(bill(1, version=2, solution="Two caches."))
+    assert scenario.state.bill is not None
+    assert (scenario.state.bill.version, scenario.state.bill.sections.solution) == (
+        2,
+        "Two caches.",
+    )
+    drafts = [one for one in scenario.messages() if one["type"] == "BILL_DRAFT"]
     assert [one["content"]["bill_version"] for one in drafts] == [1, 2]
 
 
 def test_nothing_is_asked_before_the_first_round() -> None:
-    chamber = Chamber(3).drafting()
-    assert chamber.refused(question(1, 2)) == ("C-22", "wrong_phase", "type")
-    chamber.submit(bill(1))
-    assert chamber.refused(question(1, 2)) == ("C-22", "wrong_phase", "type")
+    scenario = ParliamentScenario(3).drafting()
+    assert scenario.refused(question(1, 2)) == ("C-22", "wrong_phase", "type")
+    scenario.submit(bill(1))
+    assert scenario.refused(question(1, 2)) == ("C-22", "wrong_phase", "type")

@@ -10,19 +10,20 @@ import pytest
 
 from moot import pages
 from moot.protocols.parliament import commands as ask
-from moot.protocols.parliament.documents.difference import compare_sections, describe_edits
-from moot.protocols.parliament.documents.final_document import write_final_document
-from moot.protocols.parliament.documents.proceedings import list_bill_versions
-from moot.protocols.parliament.documents.report import make_report
-from tests.parliament.played import approved, played, proceedings
-from tests.parliament.scene import Chamber, amendment, draft, vote
+from moot.protocols.parliament.documents.final_document import (
+    list_bill_versions,
+    write_final_document,
+)
+from moot.protocols.parliament.documents.report import compare_sections, describe_edits, make_report
+from tests.parliament.played_sessions import approved, played, proceedings
+from tests.parliament.scene import ParliamentScenario, amendment, draft, vote
 
 B = TypeVar("B")
 REPS = ("Rep. Pragmatis", "Rep. Securitas", "Rep. Innovatus")
 
 
-def page_of(chamber: Chamber) -> pages.Report:
-    return make_report(proceedings(chamber), tools={"amber-otter": "claude"})
+def page_of(scenario: ParliamentScenario) -> pages.Report:
+    return make_report(proceedings(scenario), tools={"amber-otter": "claude"})
 
 
 def block(blocks: Iterable[pages.Block], kind: type[B], title: str) -> B:
@@ -59,7 +60,7 @@ def test_a_page_from_above() -> None:
 
 
 def test_a_session_that_has_hardly_begun() -> None:
-    report = page_of(Chamber(3))
+    report = page_of(ParliamentScenario(3))
     assert report.verdict == pages.VerdictBadge("NOT DECIDED", "neutral", "setup")
     assert report.decision.facts == (
         pages.Fact("bill version", "0"),
@@ -79,7 +80,7 @@ def test_a_session_that_has_hardly_begun() -> None:
 
 
 def test_who_waits_for_a_person_is_told_so() -> None:
-    assert page_of(Chamber(3).reviewing()).verdict.note == "waiting for a person"
+    assert page_of(ParliamentScenario(3).reviewing()).verdict.note == "waiting for a person"
 
 
 def test_the_voice_of_one_who_was_against_it() -> None:
@@ -94,19 +95,19 @@ def test_the_voice_of_one_who_was_against_it() -> None:
 
 
 def test_a_low_score_and_a_reservation_are_concerns() -> None:
-    chamber = Chamber(3).voting().vote("YES", "YES")
+    scenario = ParliamentScenario(3).voting().vote("YES", "YES")
     unhappy = {"innovation": 2}
-    chamber.submit(vote(3, "NO", unhappy, reservations="Too slow."))
-    chamber.clerk(ask.CountVotes())
-    report = page_of(chamber)
+    scenario.submit(vote(3, "NO", unhappy, reservations="Too slow."))
+    scenario.clerk(ask.CountVotes())
+    report = page_of(scenario)
     assert report.dissent is not None
     assert "Unaddressed: innovation (2 of 5). Too slow." in report.dissent.voices[0].text
-    text = write_final_document(proceedings(chamber))
+    text = write_final_document(proceedings(scenario))
     assert "**Unaddressed concern:**\n\ninnovation (2 of 5). Too slow.\n" in text
 
 
 def test_nobody_against_is_told_so() -> None:
-    report = page_of(Chamber(3).reviewing())
+    report = page_of(ParliamentScenario(3).reviewing())
     assert report.dissent is not None
     assert report.dissent.voices == ()
     assert report.dissent.note == "Nobody voted against it on the last ballot."
@@ -188,15 +189,15 @@ def test_a_difference_in_words() -> None:
 
 
 def test_amendments_with_who_is_for_and_against() -> None:
-    chamber = played()
-    chamber.decide("veto", "Again.")
-    rows = block(page_of(chamber).blocks, pages.Table, "Amendments").rows
+    scenario = played()
+    scenario.decide("veto", "Again.")
+    rows = block(page_of(scenario).blocks, pages.Table, "Amendments").rows
     what = "An audit before deployment"
     assert rows == (
         ("amend-001", REPS[2], "solution", what, "1", "0", pages.Cell("incorporated", "good")),
         ("amend-002", REPS[1], "solution", what, "0", "1", pages.Cell("rejected", "bad")),
     )
-    pending = Chamber(3).debating()
+    pending = ParliamentScenario(3).debating()
     pending.submit(amendment(2))
     (row,) = block(page_of(pending).blocks, pages.Table, "Amendments").rows
     assert row[4:] == ("0", "0", pages.Cell("proposed", "neutral"))
@@ -269,7 +270,7 @@ def test_what_a_section_of_the_final_document_says(number: int, said: str) -> No
 
 
 def test_the_final_document_of_a_session_without_a_vote() -> None:
-    text = write_final_document(proceedings(Chamber(3)))
+    text = write_final_document(proceedings(ParliamentScenario(3)))
     assert text.startswith(
         "# No bill was drafted\n\n- Bill: none\n- Parliament: parl-20260218-001\n- Drafter: none\n"
         "- Rounds: 0 of 6\n- Vote: none was taken\n- Status: Not Decided\n\n## 1. Problem\n\n"
@@ -283,9 +284,9 @@ def test_the_final_document_of_a_session_without_a_vote() -> None:
 
 
 def test_the_prime_ministers_own_version_is_in_the_history() -> None:
-    chamber = Chamber(3).reviewing()
-    chamber.decide("amend_and_approve", draft=draft(2, solution="Two caches."))
-    (table,) = folded(page_of(chamber), "How the bill changed")
+    scenario = ParliamentScenario(3).reviewing()
+    scenario.decide("amend_and_approve", draft=draft(2, solution="Two caches."))
+    (table,) = folded(page_of(scenario), "How the bill changed")
     assert isinstance(table, pages.Table)
     assert [row[:4] for row in table.rows[-2:]] == [("2", "1", "prime minister", "solution")] * 2
-    assert page_of(chamber).verdict.label == "APPROVED WITH AMENDMENTS"
+    assert page_of(scenario).verdict.label == "APPROVED WITH AMENDMENTS"

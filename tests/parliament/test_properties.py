@@ -13,17 +13,18 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from moot.core.clock import parse_time
 from moot.core.machine import Context, KeyClass, Recorded, VerifiedActor
 from moot.core.names import SYSTEM
+from moot.core.paged_map import decode_state, encode_state
 from moot.core.record import Actor
-from moot.core.statecodec import decode_state, encode_state
-from moot.protocols.parliament import clock, motives
 from moot.protocols.parliament import commands as ask
 from moot.protocols.parliament import events as did
+from moot.protocols.parliament import motives, round_clock
 from moot.protocols.parliament.machine import MACHINE, TRANSITIONS
 from moot.protocols.parliament.messages import limits
+from moot.protocols.parliament.messages.contents import Ballot, Kind, SessionStatus
 from moot.protocols.parliament.messages.message import message_findings
-from moot.protocols.parliament.messages.words import Ballot, Kind, SessionStatus
 from moot.protocols.parliament.model import State
 from moot.protocols.parliament.views import view_session
+from tests.sampling import examples
 
 from . import scene
 from .samples import CONTENTS, SENDERS
@@ -134,7 +135,9 @@ class Session(RuleBasedStateMachine):
         """One natural step, whatever the phase."""
         state = self.state
         match state.status:
-            case SessionStatus.DEBATE if not state.round.running and not clock.is_last_round(state):
+            case SessionStatus.DEBATE if not state.round.running and not round_clock.is_last_round(
+                state
+            ):
                 self.submit(scene.ROUND_START, SYSTEM)
             case SessionStatus.DEBATE if motives.may_vote(state):
                 self.submit(scene.CALL_VOTE, SYSTEM)
@@ -280,7 +283,7 @@ class Session(RuleBasedStateMachine):
     @invariant()
     def the_clock_holds(self) -> None:
         this = self.state.round
-        assert this.exchanges <= this.asked <= max(clock.exchange_cap(self.state), 1)
+        assert this.exchanges <= this.asked <= max(round_clock.exchange_cap(self.state), 1)
         assert this.number <= self.state.max_rounds
         assert len(this.questions) <= this.asked
 
@@ -339,7 +342,7 @@ class Session(RuleBasedStateMachine):
 
 
 TestSession = Session.TestCase
-TestSession.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
+TestSession.settings = settings(max_examples=examples(60), stateful_step_count=40, deadline=None)
 
 
 _json = st.recursive(
@@ -367,7 +370,7 @@ _docs = st.builds(
 
 
 def _in_debate() -> State:
-    return scene.Chamber(3).debating().state
+    return scene.ParliamentScenario(3).debating().state
 
 
 @pytest.fixture(scope="module")
@@ -376,7 +379,7 @@ def debate() -> State:
 
 
 @given(document=_json | _docs, who=st.sampled_from([SYSTEM, PERSON, AGENTS[0]]))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_no_message_makes_the_machine_raise(debate: State, document: Any, who: str) -> None:
     acting = VerifiedActor(who, 1, "k", KINDS.get(who, KeyClass.AGENT))
     context = Context(NOON, acting, STREAM, "o", {})
@@ -390,7 +393,7 @@ def test_no_message_makes_the_machine_raise(debate: State, document: Any, who: s
 
 
 @given(message=st.dictionaries(st.sampled_from(["type", "from", "id", "content"]), _json))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_a_state_follows_whatever_stands_in_the_ledger(
     debate: State, message: dict[str, Any]
 ) -> None:

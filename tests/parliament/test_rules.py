@@ -14,7 +14,7 @@ from moot.protocols.parliament import commands as ask
 from moot.protocols.parliament import events as did
 from moot.protocols.parliament.command_events import _COMMANDS
 from moot.protocols.parliament.evolution import _EVOLVE
-from moot.protocols.parliament.messages.words import Kind, SessionStatus
+from moot.protocols.parliament.messages.contents import Kind, SessionStatus
 from moot.protocols.parliament.phases import TRANSITIONS
 from moot.protocols.parliament.rules import RULES
 

@@ -10,8 +10,8 @@ import pytest
 from moot.core.findings import Severity, select_errors
 from moot.protocols.parliament.files.file_shapes import FILES
 from moot.protocols.parliament.files.inspection import inspect_files
-from tests.parliament.played import files, sound
-from tests.parliament.scene import CALL_VOTE, ROUND_END, ROUND_START, Chamber
+from tests.parliament.played_sessions import files, sound
+from tests.parliament.scene import CALL_VOTE, ROUND_END, ROUND_START, ParliamentScenario
 from tests.parliament.scripted_files import script_files
 
 requirement = pytest.mark.requirement
@@ -20,7 +20,7 @@ LEDGER, SESSION, BILL, SUMMARIES = FILES
 
 def in_round(number: int) -> dict[str, Any]:
     """The documents of a session of five seats in this round."""
-    written = files(Chamber(5).debating(number))
+    written = files(ParliamentScenario(5).debating(number))
     return {name: json.loads(data) for name, data in written.items()}
 
 
@@ -29,11 +29,16 @@ def inspect(documents: dict[str, Any]) -> list[tuple[str, str, str]]:
     return [(row.rule, row.code, row.severity) for row in inspect_files(encoded)]
 
 
-def at_every_stage() -> list[Chamber]:
-    heard, drafted = Chamber(3).opened(), Chamber(3).debating()
-    ended = Chamber(3).debating()
+def at_every_stage() -> list[ParliamentScenario]:
+    heard, drafted = ParliamentScenario(3).opened(), ParliamentScenario(3).debating()
+    ended = ParliamentScenario(3).debating()
     ended.submit(ROUND_END)
-    return [heard, drafted, ended, *(Chamber(3).debating(number) for number in range(2, 7))]
+    return [
+        heard,
+        drafted,
+        ended,
+        *(ParliamentScenario(3).debating(number) for number in range(2, 7)),
+    ]
 
 
 @requirement("PAR-130")
@@ -68,9 +73,9 @@ def test_satisfaction_that_is_left_out_is_not_scored_yet(leave: Any) -> None:
 @requirement("PAR-034", "PAR-095")
 @pytest.mark.parametrize("leave", [_leave_out_all, _leave_empty])
 def test_satisfaction_that_is_left_out_after_a_score_is_told(leave: Any) -> None:
-    chamber = Chamber(3).debating()
-    chamber.exchange(1, 2)
-    documents = {name: json.loads(data) for name, data in files(chamber).items()}
+    scenario = ParliamentScenario(3).debating()
+    scenario.exchange(1, 2)
+    documents = {name: json.loads(data) for name, data in files(scenario).items()}
     leave(documents[SESSION]["representatives"][1])
     assert inspect(documents) == [("PAR-034", "files_differ", Severity.ERROR)]
 
@@ -95,27 +100,27 @@ def test_both_ways_to_write_utc_are_one_time() -> None:
 
 @requirement("PAR-119")
 def test_before_a_round_has_ended_there_need_be_no_summaries() -> None:
-    for chamber in (Chamber(3), Chamber(3).debating()):
-        assert inspect_files({**files(chamber), SUMMARIES: None}) == ()
+    for scenario in (ParliamentScenario(3), ParliamentScenario(3).debating()):
+        assert inspect_files({**files(scenario), SUMMARIES: None}) == ()
 
 
-def _after_the_end() -> Chamber:
-    chamber = Chamber(3).debating()
-    chamber.submit(ROUND_END)
-    return chamber
+def _after_the_end() -> ParliamentScenario:
+    scenario = ParliamentScenario(3).debating()
+    scenario.submit(ROUND_END)
+    return scenario
 
 
-def _in_the_next_round() -> Chamber:
-    chamber = _after_the_end()
-    chamber.submit(ROUND_START)
-    return chamber
+def _in_the_next_round() -> ParliamentScenario:
+    scenario = _after_the_end()
+    scenario.submit(ROUND_START)
+    return scenario
 
 
-def _while_voting() -> Chamber:
-    chamber = Chamber(3).debating()
-    chamber.satisfied()
-    chamber.submit(CALL_VOTE)
-    return chamber
+def _while_voting() -> ParliamentScenario:
+    scenario = ParliamentScenario(3).debating()
+    scenario.satisfied()
+    scenario.submit(CALL_VOTE)
+    return scenario
 
 
 @requirement("PAR-119")

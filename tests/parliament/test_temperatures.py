@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from moot.protocols.parliament.model import TemperatureReading
-from moot.protocols.parliament.temperatures import (
+from moot.protocols.parliament.round_clock import (
     RANGES,
     archetype_of,
     describe_shift,
@@ -17,7 +17,7 @@ from moot.protocols.parliament.temperatures import (
     temperature_range,
 )
 
-from .scene import ROUND_END, ROUND_START, Chamber
+from .scene import ROUND_END, ROUND_START, ParliamentScenario
 
 _rounds, _seats = st.integers(0, 20), st.integers(2, 30)
 
@@ -81,16 +81,16 @@ def test_a_change_is_told_if_it_is_strong() -> None:
 
 
 def test_each_round_adds_a_row_where_something_changed() -> None:
-    chamber = Chamber(5).debating()
+    scenario = ParliamentScenario(5).debating()
     for number in (2, 3):
-        chamber.submit(ROUND_END)
-        chamber.submit(ROUND_START, seed=f"round {number}")
-    for seat in chamber.state.seats_in_order():
+        scenario.submit(ROUND_END)
+        scenario.submit(ROUND_START, seed=f"round {number}")
+    for seat in scenario.state.seats_in_order():
         rows = seat.temperature_history
         assert rows[0].round == 0
         assert rows[-1] == TemperatureReading(rows[-1].round, seat.temperature)
         assert [row.round for row in rows] == sorted({row.round for row in rows})
         assert all(a.temperature != b.temperature for a, b in itertools.pairwise(rows))
-    heat = [seat.temperature for seat in chamber.state.seats_in_order()]
+    heat = [seat.temperature for seat in scenario.state.seats_in_order()]
     assert len(set(heat)) == 5
     assert tuple(heat) == draw_temperatures("parl-20260218-001\nround 3", 3, 5)

@@ -12,7 +12,7 @@ from moot.core.names import SYSTEM
 from moot.protocols.parliament import commands as ask
 from moot.protocols.parliament import events as did
 from moot.protocols.parliament.messages import limits
-from moot.protocols.parliament.messages.words import Ballot, SessionStatus
+from moot.protocols.parliament.messages.contents import Ballot, SessionStatus
 from moot.protocols.parliament.model import SessionOutcome, VoteRow, VotingRecordRow
 
 from .scene import (
@@ -21,7 +21,7 @@ from .scene import (
     PERSON,
     ROUND_END,
     ROUND_START,
-    Chamber,
+    ParliamentScenario,
     bill,
     place,
     vote,
@@ -30,28 +30,28 @@ from .scene import (
 
 @pytest.mark.requirement("PAR-056")
 def test_one_vote_a_seat_on_the_ballot() -> None:
-    debate = Chamber(3).debating()
+    debate = ParliamentScenario(3).debating()
     early = vote(1, "YES", debate.scores(1))
     assert debate.refused(early) == ("C-22", "wrong_phase", "type")
-    chamber = Chamber(3).voting()
-    chamber.submit(vote(1, "YES", chamber.scores(1)))
-    again = chamber.refused(vote(1, "NO", chamber.scores(1)))
+    scenario = ParliamentScenario(3).voting()
+    scenario.submit(vote(1, "YES", scenario.scores(1)))
+    again = scenario.refused(vote(1, "NO", scenario.scores(1)))
     assert again == ("PAR-056", "already_voted", "type")
 
 
 def test_no_draft_changes_the_bill_while_it_is_voted_on() -> None:
-    chamber = Chamber(3).voting()
-    assert chamber.refused(bill(1, version=2)) == ("C-22", "wrong_phase", "type")
-    assert chamber.state.poll is not None
-    assert chamber.state.poll.bill_version == 1
+    scenario = ParliamentScenario(3).voting()
+    assert scenario.refused(bill(1, version=2)) == ("C-22", "wrong_phase", "type")
+    assert scenario.state.poll is not None
+    assert scenario.state.poll.bill_version == 1
 
 
 @pytest.mark.requirement("PAR-057")
 def test_a_vote_stands_in_the_seats_record_and_scores_its_motives() -> None:
-    chamber = Chamber(3).voting()
-    chamber.submit(vote(2, "NO", {"security": 1}))
-    assert chamber.seat(2).voting_record == (VotingRecordRow(1, 1, Ballot.NO),)
-    assert dict(chamber.seat(2).scores_by_motive()) == {"security": 1}
+    scenario = ParliamentScenario(3).voting()
+    scenario.submit(vote(2, "NO", {"security": 1}))
+    assert scenario.seat(2).voting_record == (VotingRecordRow(1, 1, Ballot.NO),)
+    assert dict(scenario.seat(2).scores_by_motive()) == {"security": 1}
 
 
 @pytest.mark.requirement("PAR-055")
@@ -59,25 +59,25 @@ def test_a_vote_stands_in_the_seats_record_and_scores_its_motives() -> None:
 def test_a_no_without_conditions_counts_with_a_warning_and_expels_nobody(
     conditions: list[str],
 ) -> None:
-    chamber = Chamber(3).voting()
+    scenario = ParliamentScenario(3).voting()
     no = vote(2, "NO", {"security": 2}, conditions=conditions)
-    outcome = chamber.run(ask.Submit(document=no), chamber.agent(2))
+    outcome = scenario.run(ask.Submit(document=no), scenario.agent(2))
     (said,) = outcome.findings
     assert (said.rule, said.code, said.severity) == ("PAR-055", "conditions_required", "warning")
     assert said.where == "content.conditions"
-    assert [row.vote for row in chamber.seat(2).voting_record] == [Ballot.NO]
-    assert (chamber.seat(2).malformed, chamber.seat(2).expelled) == (0, False)
-    chamber.vote("YES", "", "YES").clerk(ask.CountVotes())
-    assert [(row.yes, row.no) for row in chamber.state.vote_history] == [(2, 1)]
+    assert [row.vote for row in scenario.seat(2).voting_record] == [Ballot.NO]
+    assert (scenario.seat(2).malformed, scenario.seat(2).expelled) == (0, False)
+    scenario.vote("YES", "", "YES").clerk(ask.CountVotes())
+    assert [(row.yes, row.no) for row in scenario.state.vote_history] == [(2, 1)]
 
 
 @pytest.mark.requirement("PAR-071")
 @pytest.mark.requirement("PAR-072")
 @pytest.mark.requirement("PAR-073")
 def test_the_tally_agrees_with_the_ballots_and_advances_the_bill() -> None:
-    chamber = Chamber(5).voting()
-    chamber.vote("YES", "NO", "YES", "NO", "YES").clerk(ask.CountVotes())
-    content = chamber.messages()[-1]["content"]
+    scenario = ParliamentScenario(5).voting()
+    scenario.vote("YES", "NO", "YES", "NO", "YES").clerk(ask.CountVotes())
+    content = scenario.messages()[-1]["content"]
     assert content["yes_votes"] == ["rep_1", "rep_3", "rep_5"]
     assert content["no_votes"] == ["rep_2", "rep_4"]
     assert content["tally"] == {"yes": 3, "no": 2, "total": 5}
@@ -87,9 +87,9 @@ def test_the_tally_agrees_with_the_ballots_and_advances_the_bill() -> None:
         {"from": "rep_2", "concern": "rep_2 says NO."},
         {"from": "rep_4", "concern": "rep_4 says NO."},
     ]
-    assert chamber.status() is SessionStatus.PM_REVIEW
-    assert chamber.state.vote_history == (VoteRow(1, 1, 3, 2, 5, True, False),)
-    assert chamber.summaries()[0]["vote_result"]["yes"] == 3
+    assert scenario.status() is SessionStatus.PM_REVIEW
+    assert scenario.state.vote_history == (VoteRow(1, 1, 3, 2, 5, True, False),)
+    assert scenario.summaries()[0]["vote_result"]["yes"] == 3
 
 
 @given(st.integers(0, 30), st.integers(2, 30))
@@ -98,65 +98,65 @@ def test_more_than_half_of_the_seats_pass_a_bill(yes: int, seats: int) -> None:
 
 
 def test_a_tie_fails() -> None:
-    chamber = Chamber(4).voting()
-    chamber.vote("YES", "YES", "NO", "NO").clerk(ask.CountVotes())
-    assert chamber.messages()[-1]["content"]["passed"] is False
-    assert chamber.status() is SessionStatus.DEBATE
+    scenario = ParliamentScenario(4).voting()
+    scenario.vote("YES", "YES", "NO", "NO").clerk(ask.CountVotes())
+    assert scenario.messages()[-1]["content"]["passed"] is False
+    assert scenario.status() is SessionStatus.DEBATE
 
 
 def test_the_tally_waits_until_the_ballot_is_closed() -> None:
-    chamber = Chamber(3).voting()
-    chamber.vote("YES")
-    missing = chamber.refusal(ask.CountVotes(), SYSTEM)
+    scenario = ParliamentScenario(3).voting()
+    scenario.vote("YES")
+    missing = scenario.refusal(ask.CountVotes(), SYSTEM)
     assert place(missing) == ("C-12", "votes_missing", None)
-    assert [due.who for due in chamber.dues()] == [AGENTS[1], AGENTS[2]]
-    assert chamber.refusal(ask.CloseBallot(), AGENTS[0]).code == "not_allowed"
-    chamber.run(ask.CloseBallot(), PERSON)
-    assert isinstance(chamber.history()[-1], did.BallotClosed)
-    late = chamber.refused(vote(2, "YES", chamber.scores(2)))
+    assert [due.who for due in scenario.dues()] == [AGENTS[1], AGENTS[2]]
+    assert scenario.refusal(ask.CloseBallot(), AGENTS[0]).code == "not_allowed"
+    scenario.run(ask.CloseBallot(), PERSON)
+    assert isinstance(scenario.history()[-1], did.BallotClosed)
+    late = scenario.refused(vote(2, "YES", scenario.scores(2)))
     assert late == ("C-12", "ballot_closed", "type")
-    chamber.clerk(ask.CountVotes())
-    content = chamber.messages()[-1]["content"]
+    scenario.clerk(ask.CountVotes())
+    content = scenario.messages()[-1]["content"]
     assert (content["yes_votes"], content["no_votes"]) == (["rep_1"], [])
     assert content["tally"] == {"yes": 1, "no": 0, "total": 3}
     assert content["passed"] is False
 
 
 def test_a_closed_ballot_is_closed_once() -> None:
-    chamber = Chamber(3).voting()
-    chamber.clerk(ask.CloseBallot())
-    assert chamber.clerk(ask.CloseBallot()).recorded == ()
+    scenario = ParliamentScenario(3).voting()
+    scenario.clerk(ask.CloseBallot())
+    assert scenario.clerk(ask.CloseBallot()).recorded == ()
 
 
 def test_a_defeat_goes_back_to_the_debate_and_the_next_round() -> None:
-    chamber = Chamber(3).voting()
-    chamber.vote("YES", "NO", "NO").clerk(ask.CountVotes())
-    assert chamber.messages()[-1]["content"]["next_action"] == "continue_debate"
-    assert chamber.status() is SessionStatus.DEBATE
-    assert chamber.state.poll is None
-    assert chamber.refused(CALL_VOTE) == ("S-05", "round_voted", "content.action")
-    (due,) = (one for one in chamber.dues() if one.who == "speaker")
+    scenario = ParliamentScenario(3).voting()
+    scenario.vote("YES", "NO", "NO").clerk(ask.CountVotes())
+    assert scenario.messages()[-1]["content"]["next_action"] == "continue_debate"
+    assert scenario.status() is SessionStatus.DEBATE
+    assert scenario.state.poll is None
+    assert scenario.refused(CALL_VOTE) == ("S-05", "round_voted", "content.action")
+    (due,) = (one for one in scenario.dues() if one.who == "speaker")
     assert (due.what, due.subject) == ("start the round", "round 2")
-    chamber.submit(ROUND_START)
-    chamber.submit(CALL_VOTE)
-    assert chamber.status() is SessionStatus.VOTING
+    scenario.submit(ROUND_START)
+    scenario.submit(CALL_VOTE)
+    assert scenario.status() is SessionStatus.VOTING
 
 
 def test_a_defeat_in_the_last_round_ends_the_session() -> None:
-    chamber = Chamber(3, max_rounds=1).debating()
-    chamber.submit(ROUND_END)
-    chamber.submit(CALL_VOTE)
-    chamber.vote("NO", "NO", "NO").clerk(ask.CountVotes())
-    assert chamber.messages()[-1]["content"]["next_action"] == "end_without_passage"
-    assert chamber.status() is SessionStatus.SYNTHESIS
-    assert chamber.state.outcome is SessionOutcome.NO_PASSAGE
-    assert [due.what for due in chamber.dues()] == ["write the final document"]
+    scenario = ParliamentScenario(3, max_rounds=1).debating()
+    scenario.submit(ROUND_END)
+    scenario.submit(CALL_VOTE)
+    scenario.vote("NO", "NO", "NO").clerk(ask.CountVotes())
+    assert scenario.messages()[-1]["content"]["next_action"] == "end_without_passage"
+    assert scenario.status() is SessionStatus.SYNTHESIS
+    assert scenario.state.outcome is SessionOutcome.NO_PASSAGE
+    assert [due.what for due in scenario.dues()] == ["write the final document"]
 
 
 def test_no_vote_before_a_round() -> None:
-    chamber = Chamber(3, max_rounds=6).drafting()
-    chamber.submit(bill())
-    assert chamber.refused(CALL_VOTE)[1] in ("round_voted", "vote_gated")
+    scenario = ParliamentScenario(3, max_rounds=6).drafting()
+    scenario.submit(bill())
+    assert scenario.refused(CALL_VOTE)[1] in ("round_voted", "vote_gated")
 
 
 def counted(**changes: Any) -> dict[str, Any]:
@@ -173,23 +173,23 @@ def counted(**changes: Any) -> dict[str, Any]:
 
 
 def test_a_speakers_own_tally_must_be_the_right_one() -> None:
-    chamber = Chamber(3).voting()
-    assert chamber.refused(counted()) == ("C-12", "votes_missing", None)
-    chamber.vote("YES", "NO", "YES")
+    scenario = ParliamentScenario(3).voting()
+    assert scenario.refused(counted()) == ("C-12", "votes_missing", None)
+    scenario.vote("YES", "NO", "YES")
     swapped = counted(yes_votes=["rep_1", "rep_2"], no_votes=["rep_3"])
-    assert chamber.refused(swapped) == ("PAR-071", "wrong_tally", "content.yes_votes")
+    assert scenario.refused(swapped) == ("PAR-071", "wrong_tally", "content.yes_votes")
     other = counted(bill_version=2)
-    assert chamber.refused(other) == ("PAR-071", "wrong_tally", "content.bill_version")
+    assert scenario.refused(other) == ("PAR-071", "wrong_tally", "content.bill_version")
     slander = counted(key_objections=[{"from": "rep_1", "concern": "None."}])
     where = "content.key_objections[0].from"
-    assert chamber.refused(slander) == ("PAR-071", "wrong_tally", where)
-    chamber.submit(counted())
-    assert chamber.status() is SessionStatus.PM_REVIEW
-    assert chamber.messages()[-1]["content"]["key_objections"][0]["concern"] == "Too dear."
+    assert scenario.refused(slander) == ("PAR-071", "wrong_tally", where)
+    scenario.submit(counted())
+    assert scenario.status() is SessionStatus.PM_REVIEW
+    assert scenario.messages()[-1]["content"]["key_objections"][0]["concern"] == "Too dear."
 
 
 def test_only_the_clerk_counts() -> None:
-    chamber = Chamber(3).voting().vote("YES", "YES", "YES")
-    assert chamber.refusal(ask.CountVotes(), AGENTS[0]).code == "not_the_clerk"
-    (due,) = chamber.dues()
+    scenario = ParliamentScenario(3).voting().vote("YES", "YES", "YES")
+    assert scenario.refusal(ask.CountVotes(), AGENTS[0]).code == "not_the_clerk"
+    (due,) = scenario.dues()
     assert (due.who, due.what) == ("clerk", "count the votes")

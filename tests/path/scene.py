@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from moot.core.names import SYSTEM
-from moot.protocols.path import commands as ask
+from moot.protocols.path import model as ask
 from moot.protocols.path import stream_of
 from moot.protocols.path.machine import MACHINE
 from moot.protocols.path.model import MadeThing, ResultStanding, SourceRecord, State, StepTarget
 from moot.testing import World, given
-from moot.testing.scenario import Scenario
+from moot.testing.world import Scenario
 
 STREAM = stream_of("p-0123456789ab")
 MESSAGE = SourceRecord("mail/pay-7", 0, "a" * 64, "pay-7-1")

@@ -9,8 +9,8 @@ import pytest
 
 from moot.core.machine import Command
 from moot.core.names import OPERATOR
-from moot.protocols.path import commands as ask
-from moot.protocols.path import events as did
+from moot.protocols.path import model as ask
+from moot.protocols.path import model as did
 from moot.protocols.path.flows import FLOWS, GUARD_EVENTS
 from moot.protocols.path.machine import ITEMS, MACHINE, PATHS, STEPS
 from moot.protocols.path.model import (

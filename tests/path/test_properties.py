@@ -7,10 +7,9 @@ from hypothesis import strategies as st
 
 from moot.core.machine import Command, Context, Draft, KeyClass, Recorded, VerifiedActor
 from moot.core.record import Actor
-from moot.protocols.path import commands as ask
-from moot.protocols.path.evolution import evolve
+from moot.protocols.path import model as ask
 from moot.protocols.path.flows import FLOWS, GUARD_EVENTS
-from moot.protocols.path.machine import MACHINE, decide
+from moot.protocols.path.machine import MACHINE, decide, evolve
 from moot.protocols.path.model import (
     MadeThing,
     PlayedPart,
@@ -20,6 +19,7 @@ from moot.protocols.path.model import (
     State,
     StepTarget,
 )
+from tests.sampling import examples
 
 from .scene import STREAM
 
@@ -71,7 +71,7 @@ COMMAND: st.SearchStrategy[Command] = st.one_of(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.lists(st.tuples(COMMAND, st.booleans()), max_size=40))
 def test_random_commands_never_break_a_path(asked: list[tuple[Command, bool]]) -> None:
     state, seq = State(), 0

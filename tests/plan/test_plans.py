@@ -8,14 +8,18 @@ import pytest
 from hypothesis import given as given_any
 from hypothesis import strategies as st
 
-from moot.protocols.plan.commands import Amend
-from moot.protocols.plan.events import PlanAmended
 from moot.protocols.plan.machine import MACHINE as PLAN
-from moot.protocols.plan.machine import TRANSITIONS
-from moot.protocols.plan.model import MAX_TEXT_BYTES, Stage, stream_of
+from moot.protocols.plan.machine import (
+    MAX_TEXT_BYTES,
+    TRANSITIONS,
+    Amend,
+    PlanAmended,
+    Stage,
+    stream_of,
+)
 from moot.surfaces.hooks.entry import answer
 from moot.testing import World, given
-from tests.cli.project import Project
+from tests.project import Project
 
 OTTER, CRANE = "amber-otter", "teal-crane"
 

@@ -9,8 +9,8 @@ from moot.core.clock import MINUTE, Millis, parse_time
 from moot.core.errors import Refused
 from moot.core.machine import Context, KeyClass, SignOfLife, VerifiedActor
 from moot.core.paged_map import PagedMap
-from moot.engine.agents import rotate
 from moot.engine.job import JobOutcome
+from moot.engine.registry_commands import rotate
 from moot.protocols.presence import commands as ask
 from moot.protocols.presence.machine import MACHINE
 from moot.protocols.presence.model import STREAM, Reservation, State

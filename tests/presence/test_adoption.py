@@ -7,14 +7,18 @@ from typing import Any
 import pytest
 
 from moot.core.errors import Refused
-from moot.engine.agents import register
+from moot.engine.registry_commands import register
 from moot.protocols.presence import commands as ask
 from moot.protocols.presence import events as did
-from moot.protocols.presence.adoptable_names import find_adoptable, judge_adoption_of
-from moot.protocols.presence.adoption import AdoptionQuestion, judge_adoption
+from moot.protocols.presence.adoption import (
+    AdoptionQuestion,
+    find_adoptable,
+    judge_adoption,
+    judge_adoption_of,
+)
 from moot.protocols.presence.codec import make_envelope, parse_envelope, write_envelope
+from moot.protocols.presence.command_events import MAX_SCOPES_NAMED
 from moot.protocols.presence.commands import Bead, Evidence
-from moot.protocols.presence.drafts import MAX_SCOPES_NAMED
 from moot.protocols.presence.machine import MACHINE as PRESENCE
 from moot.protocols.presence.model import Liveness, ResumeReason, State
 from moot.protocols.presence.paths import read_scope

@@ -15,15 +15,16 @@ from typing import Any
 
 import pytest
 
+from moot.api.presence import arrival
 from moot.core.record import Record
-from moot.flows.presence import arrival
 from moot.protocols.presence import STREAM
 from moot.protocols.presence.machine import MACHINE as PRESENCE
-from tests.cli.project import Project
+from tests.project import Project
 
 PROCESSES = 30
 SECONDS = float(os.environ.get("MOOT_CROWD_SECONDS", "3"))
-WORKER = Path(__file__).with_name("crowded.py")
+BRIEF = 1.0
+WORKER = Path(__file__).with_name("crowd_process.py")
 
 
 @pytest.fixture
@@ -37,12 +38,12 @@ def crowded(tmp_path: Path) -> tuple[Project, list[str]]:
     return project, names
 
 
-def set_loose(project: Project, names: Iterable[str]) -> dict[str, dict[str, Any]]:
+def set_loose(project: Project, names: Iterable[str], seconds: float) -> dict[str, dict[str, Any]]:
     """All begin together; each tells what was acknowledged to it."""
     words = (sys.executable, str(WORKER), str(project.root / ".moot"), str(project.keys))
     running = {
         name: subprocess.Popen(
-            [*words, name, str(SECONDS)],
+            [*words, name, str(seconds)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -94,11 +95,12 @@ def replayed(records: Iterable[Record]) -> Iterator[tuple[str, str, int]]:
         yield "held", who, number
 
 
+@pytest.mark.parametrize("seconds", [BRIEF, pytest.param(SECONDS, marks=pytest.mark.thorough)])
 def test_a_crowd_never_shares_a_file_and_loses_nothing(
-    crowded: tuple[Project, list[str]],
+    crowded: tuple[Project, list[str]], seconds: float
 ) -> None:
     project, names = crowded
-    told = set_loose(project, names)
+    told = set_loose(project, names, seconds)
     with project.workspace() as space, space.store.read() as view:
         history = list(replayed(view.records(STREAM)))
         shown = {(one.owner, one.fencing) for one in space.engine.state(PRESENCE, STREAM).live}

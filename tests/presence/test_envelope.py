@@ -17,20 +17,18 @@ from moot.core.machine import Recorded
 from moot.core.record import Actor
 from moot.protocols.presence import commands as ask
 from moot.protocols.presence.codec import (
+    ENVELOPE_RULES,
+    FIELDS,
+    PAYLOAD_RULES,
     OperativeEnvelope,
+    check_document,
+    check_payload,
     list_work_items,
     make_document,
     make_envelope,
     parse_envelope,
     searchable_text,
     write_envelope,
-)
-from moot.protocols.presence.contract import (
-    ENVELOPE_RULES,
-    FIELDS,
-    PAYLOAD_RULES,
-    check_document,
-    check_payload,
 )
 from moot.protocols.presence.model import EventType
 
@@ -197,7 +195,7 @@ def test_each_payload_field_is_required(event_type: str, field: str) -> None:
                 marks=pytest.mark.requirement("OPR-068"),
                 id=f"{field} {value!r}",
             )
-            for field in ("owner_agent", "incoming_agent")
+            for field in ("owner_agent", "incoming_agent", "owner_alias", "incoming_alias")
             for value in ("", " ", 7, True, None, ["amber-otter"], {"name": "amber-otter"})
         ),
         pytest.param("RESUME", "resume_reason", "other", marks=pytest.mark.requirement("OPR-071")),

@@ -11,9 +11,8 @@ from moot.core.machine import Command
 from moot.core.names import SYSTEM
 from moot.protocols.presence import commands as ask
 from moot.protocols.presence import events as did
-from moot.protocols.presence.codec import make_document, make_envelope
-from moot.protocols.presence.contract import check_document
-from moot.protocols.presence.drafts import MAX_INCURSIONS
+from moot.protocols.presence.codec import check_document, make_document, make_envelope
+from moot.protocols.presence.command_events import MAX_INCURSIONS
 from moot.protocols.presence.machine import MACHINE
 from moot.protocols.presence.model import Liveness, State
 from moot.testing import Scenario

@@ -29,7 +29,7 @@ from .scene import (
     run,
 )
 from .test_exact_limits import JOINED
-from .test_freed import gone
+from .test_freed_scopes import gone
 from .test_sub_agents import edit
 
 HIT = did.IncursionNoted(

@@ -14,18 +14,26 @@ from msgspec import UNSET
 from moot.core.clock import MINUTE
 from moot.core.machine import Command, Context, KeyClass, Recorded, SignOfLife, VerifiedActor
 from moot.core.names import SYSTEM
+from moot.core.paged_map import decode_state, encode_state
 from moot.core.record import Actor
-from moot.core.statecodec import decode_state, encode_state
 from moot.protocols.presence import commands as ask
 from moot.protocols.presence import events as did
-from moot.protocols.presence.drafts import DRAFTS
+from moot.protocols.presence.command_events import DRAFTS
 from moot.protocols.presence.evolution import EFFECTS
 from moot.protocols.presence.machine import MACHINE
-from moot.protocols.presence.model import STREAM, Kind, Liveness, ResumeReason, State, Urgency
+from moot.protocols.presence.model import (
+    STREAM,
+    Kind,
+    Liveness,
+    ResumeReason,
+    State,
+    Urgency,
+    key_of_file,
+)
 from moot.protocols.presence.paths import classify_overlap, is_inside
-from moot.protocols.presence.resources import key_of_file
 from moot.protocols.presence.rules import RULES
 from moot.protocols.presence.views import Observation, view_status, view_work_items
+from tests.sampling import examples
 
 from .scene import NOON, ROOT
 
@@ -277,7 +285,7 @@ class Presence(RuleBasedStateMachine):
 
 
 TestPresence = Presence.TestCase
-TestPresence.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)
+TestPresence.settings = settings(max_examples=examples(60), stateful_step_count=30, deadline=None)
 
 
 _free_text = st.text(max_size=12)

@@ -256,6 +256,7 @@ def test_an_edit_in_the_second_half_of_its_time_keeps_an_automatic_reservation()
     assert scenario.state.live[0].fencing == 2
 
 
+@pytest.mark.requirement("OPR-056")
 def test_only_the_workspace_itself_expires_and_only_it_holds_nothing() -> None:
     scene().as_(OTTER).refused("not_allowed", ask.ExpireScopes())
     decision = MACHINE.decide(MACHINE.initial, reserve("src"), context(SYSTEM))

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from moot.core.errors import Malformed
-from moot.protocols.presence import sorted_index
-from moot.protocols.presence.model import Kind, Reservation
+from moot.protocols.presence import model
+from moot.protocols.presence.model import Kind, Reservation, is_resource, key_of_file, task_resource
 from moot.protocols.presence.paths import (
     classify_overlap,
     compare_scopes,
@@ -16,7 +16,6 @@ from moot.protocols.presence.paths import (
     read_scope,
     warn_of_symlink,
 )
-from moot.protocols.presence.resources import is_resource, key_of_file, task_resource
 
 from .scene import (
     CRANE,
@@ -52,9 +51,9 @@ def test_a_resource_meets_no_path_whatever_its_name(
     assert classify_overlap(file.key, thing.key) is Kind.DISJOINT
     assert compare_scopes(resource, path, root).kind is Kind.DISJOINT
     held = holding(Reservation(thing.key, thing.shown, "x", 1, 1, 0))
-    assert not list(sorted_index.overlapping_reservations(held, file.key))
+    assert not list(model.overlapping_reservations(held, file.key))
     held = holding(Reservation(file.key, file.shown, "x", 1, 1, 0))
-    assert not list(sorted_index.overlapping_reservations(held, thing.key))
+    assert not list(model.overlapping_reservations(held, thing.key))
 
 
 @given(_resources, _resources, ROOTS)
@@ -157,4 +156,4 @@ def test_what_was_reserved_before_resources_were_meant_is_one_now() -> None:
     """An older version recorded the same key and text, as a path."""
     assert read_scope("port:3000", ROOT).key == "port:3000"
     old = holding(Reservation("port:3000", "port:3000", OTTER, 1, 1, NOON))
-    assert list(sorted_index.overlapping_reservations(old, read_scope("port:3000", ROOT).key))
+    assert list(model.overlapping_reservations(old, read_scope("port:3000", ROOT).key))

@@ -9,12 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moot.core.paged_map import PagedMap
-from moot.core.statecodec import decode_state, encode_state
-from moot.protocols.presence import sorted_index
+from moot.core.paged_map import PagedMap, decode_state, encode_state
+from moot.protocols.presence import model
 from moot.protocols.presence.model import Kind, Member, Reservation, State
 from moot.protocols.presence.paths import classify_overlap
-from tests.core.pages import count_decoded
+from tests.core.paged_map_reads import count_decoded
 
 from .scene import holding
 
@@ -34,7 +33,7 @@ def state_of(keys: set[str]) -> State:
 @given(st.sets(_keys, max_size=30), _keys)
 def test_it_finds_exactly_what_a_scan_would_find(keys: set[str], key: str) -> None:
     state = state_of(keys)
-    found = [held.key for held in sorted_index.overlapping_reservations(state, key)]
+    found = [held.key for held in model.overlapping_reservations(state, key)]
     assert sorted(found) == [
         one for one in sorted(keys) if classify_overlap(one, key) is not Kind.DISJOINT
     ]
@@ -48,7 +47,7 @@ def test_the_work_of_a_lookup_hardly_grows(count: int) -> None:
         {f"src/p{number // 100:03d}/f{number % 100:03d}.py" for number in range(count)}
     )
     stored = decode_state(State, encode_state(state))
-    found = list(sorted_index.overlapping_reservations(stored, "src/p000/f000.py/inner"))
+    found = list(model.overlapping_reservations(stored, "src/p000/f000.py/inner"))
     assert [held.key for held in found] == ["src/p000/f000.py"]
     assert count_decoded(stored.live_by_key) <= 5
 

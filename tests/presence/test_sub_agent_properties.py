@@ -10,6 +10,7 @@ from moot.core.clock import MINUTE
 from moot.protocols.presence import commands as ask
 from moot.protocols.presence.model import Kind, Member, Reservation
 from moot.protocols.presence.paths import classify_overlap
+from tests.sampling import examples
 
 from .scene import OTTER, ROOT
 from .test_properties import Presence
@@ -99,4 +100,6 @@ class OneSession(RuleBasedStateMachine):
 
 
 TestOneSession = OneSession.TestCase
-TestOneSession.settings = settings(max_examples=100, stateful_step_count=30, deadline=None)
+TestOneSession.settings = settings(
+    max_examples=examples(100), stateful_step_count=30, deadline=None
+)

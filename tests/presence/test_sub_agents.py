@@ -12,8 +12,7 @@ from moot.core.machine import Recorded
 from moot.core.record import Actor
 from moot.protocols.presence import commands as ask
 from moot.protocols.presence import events as did
-from moot.protocols.presence.codec import make_document, make_envelope
-from moot.protocols.presence.contract import check_document
+from moot.protocols.presence.codec import check_document, make_document, make_envelope
 from moot.protocols.presence.machine import MACHINE
 from moot.protocols.presence.model import STREAM, State
 from moot.protocols.presence.sub_agents import MAX_AT_WORK

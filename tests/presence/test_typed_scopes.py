@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from moot.core.errors import Malformed
 from moot.protocols.presence import paths
-from moot.protocols.presence.resources import is_resource
+from moot.protocols.presence.model import is_resource
 
 ROOT = "/home/me/shop"
 NFC, NFD = "caf\u00e9", "cafe\u0301"

@@ -8,9 +8,18 @@ from typing import Any
 import msgspec
 import pytest
 
-from moot.core.quoted import Quoted
+from moot.core.text import Quoted
 from moot.protocols.presence import commands as ask
 from moot.protocols.presence import labels
+from moot.protocols.presence.labels import (
+    WORK_STATE_LABELS,
+    WORK_STATES,
+    Health,
+    WorkFacts,
+    WorkState,
+    judge_health,
+    judge_work,
+)
 from moot.protocols.presence.model import EventType, Liveness, ReceiptKind
 from moot.protocols.presence.paths import read_path
 from moot.protocols.presence.timeline import TimelineRow, make_timeline, read_receipt
@@ -21,15 +30,6 @@ from moot.protocols.presence.views import (
     find_blockers,
     view_status,
     view_work_items,
-)
-from moot.protocols.presence.work_state import (
-    WORK_STATE_LABELS,
-    WORK_STATES,
-    Health,
-    WorkFacts,
-    WorkState,
-    judge_health,
-    judge_work,
 )
 
 from .envelopes import document
@@ -127,10 +127,10 @@ def test_every_label_is_plain_language() -> None:
     assert set(labels.RECEIPT_LABELS) == set(ReceiptKind)
     assert set(labels.LIVENESS_LABELS) == set(Liveness)
     assert set(WORK_STATE_LABELS) == set(WorkState)
-    single = (labels.HELD_BACK, labels.NOT_HERE, labels.LEFT)
+    single = (labels.REFUSED, labels.NOT_HERE, labels.LEFT)
     for label in (*single, *(text for table in tables for text in table.values())):
         assert re.fullmatch(r"[A-Z][a-z]+( [a-z]+)*", label), label
-    assert labels.HELD_BACK == "Held back"  # B-28
+    assert labels.REFUSED == "Refused"  # B-28
 
 
 @pytest.mark.requirement("OPR-007")

@@ -11,10 +11,10 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any, Final
 
+from moot.api.debates import session as debate_session
 from moot.api.operation import OPERATIONS, all_operations
+from moot.api.parliaments.session import id_in_files
 from moot.core.errors import MootError
-from moot.flows.debate import session as debate_session
-from moot.flows.parliament.session_ids import id_in_files
 from moot.surfaces.mcp.actions import ACTIONS, PARTS, Action
 from moot.surfaces.mcp.calls import Calls
 from moot.surfaces.mcp.identity import Caller as ServerCaller

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from moot.api.operation import OPERATIONS, all_operations
 from moot.surfaces.mcp.actions import ACTIONS
-from tests.keeper import test_joined_stories, test_postgres_stories
-from tests.scenarios import stories, test_own_folder, test_stories
+from tests.hosts import test_joined_stories, test_postgres_stories
+from tests.scenarios import stories, test_agent_key_folders, test_stories
 from tests.scenarios.transports import TRANSPORTS
 from tests.scenarios.world import STORIES
 
@@ -49,7 +49,7 @@ AT_LEAST = {
 def test_no_way_tells_fewer_stories() -> None:
     told = {
         **{name: len(those) for name, those in test_stories.TOLD.items()},
-        "own folder": len(test_own_folder.TOLD_HERE),
+        "own folder": len(test_agent_key_folders.TOLD_HERE),
         "joined machine": len(test_joined_stories.ELSEWHERE),
         "PostgreSQL": len(test_postgres_stories.THERE),
     }
@@ -58,7 +58,7 @@ def test_no_way_tells_fewer_stories() -> None:
 
 
 def test_every_story_that_is_left_out_is_one() -> None:
-    left_out = test_own_folder.NO_AGENT_ACTS.union(*test_stories.NOT_CARRIED.values())
+    left_out = test_agent_key_folders.NO_AGENT_ACTS.union(*test_stories.NOT_CARRIED.values())
     assert left_out <= {story.tell.__name__ for story in STORIES}
 
 

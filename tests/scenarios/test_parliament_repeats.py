@@ -10,10 +10,10 @@ from typing import Any, cast
 
 import pytest
 
-from moot.flows.parliament import incoming_message
+from moot.api.parliaments import incoming
 from moot.protocols.parliament.messages.message import response_findings
-from tests.cli.project import Project
-from tests.cli.sitting import STATEMENT
+from tests.cli.parliament_session import STATEMENT
+from tests.project import Project
 from tests.scenarios.stories.parliaments import FOLDER, SCORES, Parliament, position
 from tests.scenarios.test_stories import project as project
 from tests.scenarios.transports import Library
@@ -107,7 +107,7 @@ def test_a_message_is_checked_once_before_the_machine_decides(
         checked.append(document)
         return check(document)
 
-    monkeypatch.setattr(incoming_message, "response_findings", count)
+    monkeypatch.setattr(incoming, "response_findings", count)
     parliament.submit("OPENING_STATEMENT", "rep_1", STATEMENT["content"])
     assert len(checked) == 1
 

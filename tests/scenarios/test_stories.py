@@ -10,8 +10,7 @@ import pytest
 
 from moot.api.operation import OPERATIONS, all_operations
 from moot.surfaces.web.routes import ROUTES
-from tests.cli.founding import found
-from tests.cli.project import Project
+from tests.project import Project
 from tests.scenarios import stories
 from tests.scenarios.mcp_transport import McpTools
 from tests.scenarios.transports import HTTP, TRANSPORTS, Transport
@@ -28,7 +27,7 @@ def project(tmp_path: Path) -> Project:
     file.write_text(PASSPHRASE)
     file.chmod(0o600)
     made = Project(root, tmp_path / "keys")
-    found(made, "amber-otter", "teal-crane", MOOT_PASSPHRASE_FILE=str(file))
+    made.init("amber-otter", "teal-crane", MOOT_PASSPHRASE_FILE=str(file))
     return made
 
 

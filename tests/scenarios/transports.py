@@ -20,14 +20,14 @@ from moot.api.operation import OPERATIONS, all_operations
 from moot.api.session import Session, ToolSession
 from moot.core.errors import MootError
 from moot.core.machine import KeyClass
-from moot.keys.folder import KeyFolder
-from moot.keys.folder_keys import Passphrase
+from moot.keys.folder import KeyFolder, Passphrase
 from moot.surfaces.cli.main import cli
 from moot.surfaces.terminal.answer import encode_json
+from moot.surfaces.terminal.derive import ROWS, Row
 from moot.surfaces.web.routes import ROUTES
-from tests.cli.project import Project
-from tests.scenarios.lender import Lender
-from tests.web.served import ServerThread, Visitor
+from tests.project import Project
+from tests.scenarios.lending_process import LendingProcess
+from tests.web.server import ServerThread, Visitor
 
 Arguments = Mapping[str, Any]
 
@@ -137,7 +137,7 @@ class OwnFolder:
     """
 
     def __init__(self) -> None:
-        self._lenders: dict[tuple[Path, str], Lender] = {}
+        self._lenders: dict[tuple[Path, str], LendingProcess] = {}
 
     def offers(self, operation: str) -> bool:
         return _command(operation) is not None
@@ -159,12 +159,12 @@ class OwnFolder:
         known = (project.root, name)
         if known not in self._lenders:
             clock = project.env.get("MOOT_CLOCK", "")
-            self._lenders[known] = Lender(project.root, project.keys, name, clock)
+            self._lenders[known] = LendingProcess(project.root, project.keys, name, clock)
         return self._lenders[known].settings
 
     def close(self) -> None:
-        for lender in self._lenders.values():
-            lender.end()
+        for lending in self._lenders.values():
+            lending.end()
         self._lenders.clear()
 
 
@@ -247,26 +247,16 @@ TRANSPORTS: Final[dict[str, Transport]] = {
 }
 OWN_FOLDER: Final = OwnFolder()
 
-# Where the command line calls an argument differently than the library: (operation, argument) or
-# the argument alone -> the name of the click parameter.
+# Where a command that is not derived calls an argument differently than the library: (operation,
+# argument) or the argument alone -> the name of the click parameter.
 PARAMETERS: Final[dict[tuple[str, str] | str, str]] = {
-    ("artifact.show", "sha256"): "sha",
-    ("artifact.erase", "sha256"): "sha",
-    ("ledger.export", "ids"): "names",
-    ("mail.send", "body"): "file",
-    ("mail.import", "message"): "file",
     ("mail.lint", "message"): "file",
-    ("trace.intend", "command"): "words",
     ("debate.report", "file"): "file",
-    ("parliament.submit", "message"): "file",
-    ("parliament.summarize", "summary"): "file",
-    "draft": "text",
     ("ask", "text"): "question",
     ("ask.resume", "decision"): "resume",
     ("report.all", "folder"): "output",
     ("undo.show", "path"): "show",
     ("undo.list", "path"): "listed",
-    ("decide", "ruling"): "word",
     "name": "named",
     "file": "output",
     "wait_seconds": "wait",
@@ -285,11 +275,7 @@ COMMANDS: Final = {
 # The option by which it is then asked for, where no argument of its own says so.
 OPTIONS: Final = {"report.all": ("--all",)}
 # Texts that the command line reads from a file whose name is typed.
-READ_FROM_FILES: Final = {
-    *(("mail.send", "body"), ("mail.import", "message"), ("mail.lint", "message")),
-    ("decide", "text"),
-    ("plan.amend", "text"),
-}
+READ_FROM_FILES: Final = {("mail.lint", "message"), ("plan.amend", "text")}
 
 
 def _unfold(operation: str, arguments: Arguments) -> tuple[str, Arguments]:
@@ -313,9 +299,17 @@ def _command_words(operation: str) -> list[str]:
     return COMMANDS.get(operation, operation).replace("_", "-").split(".")
 
 
+def _rows(operation: str) -> Collection[Row]:
+    """The rows of a derived command, whose module registers them when it is imported."""
+    _command(operation)
+    return ROWS.get(operation, ())
+
+
 def _typed(caller: Caller, operation: str, name: str, value: Any) -> Any:
     """An argument as it is typed: of bytes or a long text only the name of a file with them."""
-    if not isinstance(value, bytes) and (operation, name) not in READ_FROM_FILES:
+    is_file = any(row.name == name and row.is_file for row in _rows(operation))
+    is_file = is_file or (operation, name) in READ_FROM_FILES
+    if not isinstance(value, bytes) and not is_file:
         return value
     file = caller.project.keys.parent / f"typed-{name}.md"
     file.write_bytes(value if isinstance(value, bytes) else value.encode())
@@ -356,6 +350,9 @@ def _words(operation: str, arguments: Arguments) -> list[str]:
 
 
 def _parameter(operation: str, name: str, known: Collection[str]) -> str:
+    for row in _rows(operation):
+        if row.name == name and row.made.name is not None:
+            return row.made.name
     for key in ((operation, name), name):
         if key in PARAMETERS and PARAMETERS[key] in known:
             return PARAMETERS[key]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from tests.cli.project import Project
+from tests.project import Project
 from tests.scenarios.transports import Caller, Reply, Transport
 
 PASSPHRASE = "correct horse battery staple"

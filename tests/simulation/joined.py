@@ -17,12 +17,12 @@ from typing import Any, TypeVar, cast
 
 from moot.core.ledger import Store
 from moot.engine.engine import Engine
-from moot.keeper import questions
-from moot.keeper.copying import FollowingStore, LedgerCopy, keeper_away
-from moot.keeper.door import Asked, Door, answer_safely
-from moot.keeper.joined_engine import JoinedEngine
-from moot.keeper.line import LineBroken
-from moot.keeper.members import Member
+from moot.hosts import messages
+from moot.hosts.connection import ConnectionLost
+from moot.hosts.joined_engine import JoinedEngine
+from moot.hosts.members import Member
+from moot.hosts.replica import FollowingStore, LedgerCopy, keeper_away
+from moot.hosts.request_handler import Request, RequestHandler, answer_safely
 from moot.store.memory import MemoryStore
 from moot.testing.world import CUSTODIAN
 from tests.simulation.faults import Crash, Fate, FaultyStore
@@ -31,7 +31,7 @@ from tests.simulation.simulator import Process, Simulator
 MACHINES = 3
 CUT = 0.05  # how often a line breaks before a question arrives, and as often before its answer
 
-T = TypeVar("T", bound=questions.Answer)
+T = TypeVar("T", bound=messages.Answer)
 
 
 class SimulatedLine:
@@ -46,27 +46,23 @@ class SimulatedLine:
         self._process = process
         self.offset = 0
 
-    def ask(
-        self, question: questions.Question, kind: type[T], *others: type[questions.Answer]
-    ) -> T:
+    def ask(self, question: messages.Question, kind: type[T], *others: type[messages.Answer]) -> T:
         try:
             return self.ask_once(question, kind, *others)
-        except LineBroken as error:
+        except ConnectionLost as error:
             raise keeper_away(self.address, str(error)) from None
 
     def ask_once(
-        self, question: questions.Question, kind: type[T], *others: type[questions.Answer]
+        self, question: messages.Question, kind: type[T], *others: type[messages.Answer]
     ) -> T:
         self._process.fate.step()
-        data = self._world.answer(
-            self, self._member, self._process.fate, questions.encode(question)
-        )
+        data = self._world.answer(self, self._member, self._process.fate, messages.encode(question))
         self._process.fate.step()
-        answer = questions.decode_answer(data)
-        if isinstance(answer, questions.News):
+        answer = messages.decode_answer(data)
+        if isinstance(answer, messages.SyncDelta):
             self.measure(answer.now)
-        if isinstance(answer, questions.Failed):
-            raise questions.raise_failure(answer)
+        if isinstance(answer, messages.Failed):
+            raise messages.raise_failure(answer)
         assert isinstance(answer, (kind, *others))
         return cast("T", answer)
 
@@ -78,16 +74,16 @@ class SimulatedLine:
 
 
 def _answer(
-    door: Door, member: Member, line: SimulatedLine, question: questions.AnyQuestion
-) -> questions.AnyAnswer:
+    handler: RequestHandler, member: Member, line: SimulatedLine, question: messages.AnyQuestion
+) -> messages.AnyAnswer:
     """Let time pass until there is an answer: somebody else's turn may have to end first."""
-    said: list[questions.AnyAnswer] = []
+    said: list[messages.AnyAnswer] = []
     aside = lambda find: said.append(answer_safely(find))  # noqa: E731 - there is no other thread
-    door.receive(Asked(member, line, question, said.append, aside))
-    moment = door.step()
+    handler.receive(Request(member, line, question, said.append, aside))
+    moment = handler.step()
     while not said:
         threading.Event().wait(max(0.0, moment - time.monotonic()))
-        moment = door.step()
+        moment = handler.step()
     return said[0]
 
 
@@ -97,7 +93,7 @@ class JoinedSimulator(Simulator):
         self._copies = [MemoryStore() for _ in range(MACHINES)]
         self._started = 0
         self._keepers_fate = Fate()
-        self._door: Door | None = None
+        self._handler: RequestHandler | None = None
         self._lines_hold = False
         self.cuts = self.brief = 0
         super().__init__(seed, open_store)
@@ -110,28 +106,28 @@ class JoinedSimulator(Simulator):
         return self._clock.now + process.skew
 
     def answer(self, line: SimulatedLine, member: Member, fate: Fate, data: bytes) -> bytes:
-        """What the keeper says; LineBroken if the question or its answer was lost."""
+        """What the keeper says; ConnectionLost if the question or its answer was lost."""
         self._cut_now_and_then()
-        question = questions.decode_question(data)
-        if isinstance(question, questions.Commit):
+        question = messages.decode_question(data)
+        if isinstance(question, messages.Commit):
             self._meanwhile()  # somebody else's arrives first
-        door = self._door or self._start_keeper()
+        handler = self._handler or self._start_keeper()
         try:
             with self._struck_by(fate):
-                answer = _answer(door, member, line, question)
+                answer = _answer(handler, member, line, question)
         except Crash:
             self._note("  the keeper dies")
-            self._door = None
-            raise LineBroken("it broke off") from None
-        self.brief += isinstance(answer, questions.Committed) and answer.news is None
+            self._handler = None
+            raise ConnectionLost("it broke off") from None
+        self.brief += isinstance(answer, messages.Committed) and answer.delta is None
         self._cut_now_and_then()
-        return questions.encode(answer)
+        return messages.encode(answer)
 
     def forget(self, line: SimulatedLine) -> None:
-        if self._door is not None:
-            self._door.forget(line)
+        if self._handler is not None:
+            self._handler.forget(line)
 
-    def _start_keeper(self) -> Door:
+    def _start_keeper(self) -> RequestHandler:
         engine = Engine(
             FaultyStore(self._open_store(), self._keepers_fate, lambda: None),
             self._keys,
@@ -140,8 +136,8 @@ class JoinedSimulator(Simulator):
             on_checkpoint=self.account.notes.append,
             artifacts=self._artifacts,
         )
-        self._door = Door(engine, cast("Any", self._artifacts), self._folder)
-        return self._door
+        self._handler = RequestHandler(engine, cast("Any", self._artifacts), self._folder)
+        return self._handler
 
     @contextmanager
     def _struck_by(self, fate: Fate) -> Iterator[None]:
@@ -168,7 +164,7 @@ class JoinedSimulator(Simulator):
         if not self._busy and not self._lines_hold and self.random.random() < CUT:
             self._note("  the line is cut")
             self.cuts += 1
-            raise LineBroken("it broke off")
+            raise ConnectionLost("it broke off")
 
     def _start(self) -> Process:
         number = self._started % MACHINES

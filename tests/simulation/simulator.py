@@ -18,12 +18,11 @@ from moot.core.errors import Conflict, MootError, Refused, StoreFailed, Unavaila
 from moot.core.ledger import Store
 from moot.core.machine import Command
 from moot.core.names import CHECKPOINT, SYSTEM
-from moot.engine.agents import register, rotate
 from moot.engine.checkpoints import NewCheckpoint
 from moot.engine.engine import Engine
-from moot.engine.founding import found_ledger
 from moot.engine.job import Job, JobOutcome
-from moot.protocols.example.commands import Ask, Finish, Withdraw
+from moot.engine.registry_commands import found_ledger, register, rotate
+from moot.protocols.example.model import Ask, Finish, Withdraw
 from moot.store.artifacts import MemoryArtifacts
 from moot.testing import FakeClock, MemoryKeys
 from moot.testing.world import CUSTODIAN

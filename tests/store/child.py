@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import IO
 
 from moot.core.errors import MootError, Refused, StoreFailed
-from moot.engine.agents import current_heads, register, revoke
 from moot.engine.engine import Engine
 from moot.engine.job import Job, JobOutcome
-from moot.protocols.example.commands import Ask, Finish
+from moot.engine.registry_commands import current_heads, register, revoke
+from moot.protocols.example.model import Ask, Finish
 from moot.store.artifacts import FileArtifacts
 from moot.store.sqlite import SqliteStore
 from moot.testing.world import CUSTODIAN

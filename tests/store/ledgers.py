@@ -9,11 +9,11 @@ from moot.core.ledger import Head, RowEdit, Store, View
 from moot.core.machine import Recorded
 from moot.core.names import CHECKPOINT, REGISTRY, SYSTEM
 from moot.core.record import Record, genesis
-from moot.core.registry.proofs import ORIGIN_PREFIX
+from moot.core.registry.model import ORIGIN_PREFIX
 from moot.engine.engine import Engine
-from moot.engine.keys import LedgerTrust
 from moot.engine.machines import Machines
 from moot.engine.replay import read_record
+from moot.engine.signers import LedgerTrust
 from moot.store.artifacts import Artifacts
 from moot.store.memory import MemoryStore
 from moot.store.sqlite import SqliteStore

@@ -21,6 +21,7 @@ from moot.core.record import Record
 from moot.store.memory import MemoryStore
 from moot.store.sqlite import SqliteStore
 from moot.store.sqlite.pending_index import FILE_AT
+from tests.sampling import examples
 from tests.store.contract import (
     Dropped,
     OpenAgain,
@@ -297,7 +298,7 @@ class SqliteFollowsMemory(RuleBasedStateMachine):
 
 TestSqliteFollowsMemory = SqliteFollowsMemory.TestCase
 TestSqliteFollowsMemory.settings = settings(
-    max_examples=60,
+    max_examples=examples(60),
     stateful_step_count=30,
     deadline=None,
     print_blob=True,

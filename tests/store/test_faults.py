@@ -17,12 +17,12 @@ import pytest
 
 from moot.core.errors import MootError, StoreFailed
 from moot.core.names import CHECKPOINT, SYSTEM
-from moot.engine.agents import register
-from moot.engine.founding import found_ledger
 from moot.engine.job import Job
-from moot.protocols.example.commands import Ask, Finish
+from moot.engine.registry_commands import found_ledger, register
+from moot.protocols.example.model import Ask, Finish
 from moot.store.sqlite import SqliteStore
 from moot.testing.world import CUSTODIAN
+from tests.sampling import QUARTERS
 from tests.store.faults import (
     Disk,
     Dump,
@@ -38,7 +38,6 @@ from tests.store.faults import (
 from tests.store.ledgers import AGENTS, CRANE, OTTER, check_ledger, join, keys_of_all
 
 LEDGER = "ledger.db"
-QUARTERS = [0, *(pytest.param(shard, marks=pytest.mark.thorough) for shard in (1, 2, 3))]
 
 
 class Life:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from moot.core.names import REGISTRY
-from moot.protocols.example.commands import Ask
+from moot.protocols.example.model import Ask
 from moot.store.artifacts import FileArtifacts
 from moot.store.sqlite import SqliteStore
 from tests.store.child import children

@@ -15,11 +15,12 @@ from moot.core.errors import MootError, StoreFailed, Tampered
 from moot.core.ledger import Head, RowEdit, WriteTransaction
 from moot.core.machine import Drop, Put, Words
 from moot.engine.engine import Engine
-from moot.protocols.example.commands import Ask
+from moot.protocols.example.model import Ask
 from moot.store.memory import MemoryStore
 from moot.store.sqlite import SqliteStore
 from moot.store.sqlite.pending_index import HEADS_KEPT, IndexDelta, PendingIndex
 from moot.store.sqlite.transaction import SqliteTransaction
+from tests.sampling import QUARTERS
 from tests.store.contract import (
     ASTRAL_TEXTS,
     ODD_TEXTS,
@@ -308,9 +309,6 @@ def was_kept(
     with known.write() as change:
         write(change)
     return True
-
-
-QUARTERS = [0, *(pytest.param(shard, marks=pytest.mark.thorough) for shard in (1, 2, 3))]
 
 
 @pytest.mark.parametrize("shard", QUARTERS)

@@ -12,7 +12,7 @@ import pytest
 
 from moot.core.errors import StoreFailed
 from moot.core.ledger import Store
-from moot.store.postgres import PostgresStore
+from moot.hosts.postgres import PostgresStore
 from moot.store.sqlite import SqliteStore
 from tests.store.contract import (
     OpenAgain,

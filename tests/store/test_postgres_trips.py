@@ -12,7 +12,7 @@ import psycopg
 import pytest
 
 from moot.core.errors import StoreFailed
-from moot.store.postgres import PostgresStore
+from moot.hosts.postgres import PostgresStore
 from tests.store.contract import contents_of, entry, heartbeat
 from tests.store.postgres_server import server_url
 

@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 
 from moot.core.errors import StoreFailed
-from moot.protocols.example.commands import Ask
+from moot.protocols.example.model import Ask
 from moot.store.sqlite import SqliteStore
-from moot.store.sqlite.read_only import ReadOnlyStore
-from moot.store.sqlite.reader import SqliteReader
+from moot.store.sqlite.read_only import ReadOnlyStore, SqliteReader
 from tests.store.contract import contents_of
 from tests.store.ledgers import CRANE, OTTER, found_ledger, join
 

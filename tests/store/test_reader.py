@@ -11,18 +11,18 @@ from pathlib import Path
 
 import pytest
 
-from moot.protocols.example.commands import Ask
+from moot.protocols.example.model import Ask
 from moot.store.sqlite import SqliteStore
-from moot.store.sqlite.reader import SqliteReader
-from tests.nobody import (
+from moot.store.sqlite.read_only import SqliteReader
+from tests.store.ledgers import CRANE, OTTER, found_ledger, join
+from tests.store.read_only_process import Looker
+from tests.unprivileged import (
     contents,
     forbid_writing,
     has_read_only_disks,
     on_a_read_only_disk,
     open_folder,
 )
-from tests.store.ledgers import CRANE, OTTER, found_ledger, join
-from tests.store.looker import Looker
 
 FOUNDED = 3
 ERRANDS = 5

@@ -19,9 +19,9 @@ import pytest
 from moot.core.errors import MootError, Refused, StoreFailed, Unavailable
 from moot.core.record import Record
 from moot.engine.job import Job
-from moot.protocols.example.commands import Ask
+from moot.protocols.example.model import Ask
 from moot.store.sqlite import SqliteStore, schema
-from moot.store.sqlite.queries import SQL
+from moot.store.sqlite.pending_index import SQL
 from moot.store.sqlite.store import connect_file
 from tests.store.child import Child, children
 from tests.store.contract import contents_of, entry, write_and_drop, write_entries, write_everything

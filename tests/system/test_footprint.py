@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,11 +10,7 @@ import pytest
 
 from moot.system import footprint
 from moot.system.footprint import FileChange, compare_footprints, take_footprint
-
-
-def git(folder: Path, *words: str) -> None:
-    identity = ("-c", "user.name=t", "-c", "user.email=t@example.invalid")
-    subprocess.run(["git", *identity, *words], cwd=folder, check=True, capture_output=True)
+from tests.project import git
 
 
 @pytest.fixture

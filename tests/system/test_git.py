@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moot.system.git import DirtyFiles, find_dirty_files, read_porcelain
-
-
-def git(folder: Path, *words: str) -> None:
-    identity = ("-c", "user.name=t", "-c", "user.email=t@example.invalid")
-    subprocess.run(["git", *identity, *words], cwd=folder, check=True, capture_output=True)
+from moot.system.git_status import DirtyFiles, find_dirty_files, read_porcelain
+from tests.project import git
 
 
 @pytest.fixture

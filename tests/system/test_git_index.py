@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from moot.system import git_index
-from moot.system.git import git_environment
-from moot.system.git_index import find_ignored
+from moot.system import git_commands
+from moot.system.git_commands import find_ignored
+from moot.system.git_status import git_environment
 
 
 def git(root: Path, *words: str) -> None:
@@ -45,7 +45,7 @@ def forbid_git(_root: Path, paths: object) -> frozenset[str]:
 def test_tracked_files_are_found_without_git(
     repository: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(git_index, "_ask_git", forbid_git)
+    monkeypatch.setattr(git_commands, "_ask_git", forbid_git)
     assert find_ignored(repository, ["src/é b.py", "known.env", ".gitignore"]) == frozenset()
 
 
@@ -60,7 +60,7 @@ def test_a_linked_worktree_has_an_index_of_its_own(
     other = tmp_path / "second"
     git(repository, "worktree", "add", "--quiet", str(other))
     assert find_ignored(other, ["x.env"]) == {"x.env"}
-    monkeypatch.setattr(git_index, "_ask_git", forbid_git)
+    monkeypatch.setattr(git_commands, "_ask_git", forbid_git)
     assert find_ignored(other, ["known.env"]) == frozenset()
 
 

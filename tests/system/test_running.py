@@ -15,10 +15,19 @@ from typing import Any
 
 import pytest
 
-from moot.system import program
-from moot.system.leftover import TAG, is_same_process, kill_leftover, kill_tagged, start_mark_of
-from moot.system.program import Program, find_program
-from moot.system.running import ProgramNotStarted, RunOrder, allowed_environment, run_program
+from moot.system import programs
+from moot.system.programs import Program, find_program
+from moot.system.running import (
+    TAG,
+    ProgramNotStarted,
+    RunOrder,
+    allowed_environment,
+    is_same_process,
+    kill_leftover,
+    kill_tagged,
+    run_program,
+    start_mark_of,
+)
 
 PAUSE = threading.Event()
 PYTHON = sys.executable
@@ -350,7 +359,7 @@ def test_the_program_is_the_file_that_the_system_would_run(tmp_path: Path) -> No
 def test_a_huge_program_is_known_by_its_path_only(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(program, "MOST_BYTES", 10)
+    monkeypatch.setattr(programs, "MOST_BYTES", 10)
     tool = tmp_path / "tool"
     tool.write_bytes(b"x" * 11)
     tool.chmod(0o755)

@@ -10,13 +10,13 @@ from threading import Event
 
 import pytest
 
-from moot.system.watching import watch_folders
+from moot.system.folder_watch import watch_folders
 
 LOOK = """
 import sys, threading
 from pathlib import Path
 import watchfiles
-from moot.system.watching import TooManyWatches, watch_folders
+from moot.system.folder_watch import TooManyWatches, watch_folders
 {limit}
 try:
     print(next(watch_folders([Path(name) for name in sys.argv[1:]], threading.Event(), 100)))

@@ -15,22 +15,12 @@ import pytest
 from opentelemetry.semconv._incubating.attributes import error_attributes, gen_ai_attributes
 from opentelemetry.semconv.schemas import Schemas
 
-from moot.surfaces.telemetry import conventions
-from tests.cli.founding import found
-from tests.cli.project import MOOT, Project
-from tests.hooks.yard import call
+from moot.usage.telemetry import conventions, exporting
+from tests.hooks.tool_calls import call
+from tests.project import MOOT, Project
 from tests.telemetry.collector import Collector
 
 SECONDS = 60.0
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Project:
-    root = tmp_path / "project"
-    root.mkdir()
-    made = Project(root, tmp_path / "keys")
-    found(made, "amber-otter", "teal-crane")
-    return made
 
 
 @pytest.fixture
@@ -162,7 +152,7 @@ def test_a_hook_that_a_run_answers_is_a_span_below_the_run(
 ) -> None:
     said = tmp_path / "call.json"
     said.write_text(json.dumps(call("claude-write", project.root, "a.py")), encoding="utf-8")
-    thin = Path(conventions.__file__).parents[1] / "hooks" / "thin.py"
+    thin = Path(exporting.__file__).parents[2] / "surfaces" / "hooks" / "thin.py"
     program = f"exec {sys.executable} -I -S {thin} claude < {said}"
     done = project.spawn("run", "--name", "mint-hill", "--", "sh", "-c", program)
     assert done.code == 0, done.err
@@ -194,7 +184,7 @@ def test_a_participants_call_is_a_span_by_the_genai_conventions(
 def test_names_are_those_of_the_pinned_version() -> None:
     assert Schemas.V1_44_0.value == conventions.SCHEMA_URL
     known = {value for key, value in vars(gen_ai_attributes).items() if key.startswith("GEN_AI_")}
-    ours = {value for value in vars(conventions).values() if str(value).startswith("gen_ai.")}
+    ours = {value for value in vars(exporting).values() if str(value).startswith("gen_ai.")}
     assert ours - known == {conventions.TOKEN_USAGE}  # a metric, not an attribute
     assert error_attributes.ERROR_TYPE == conventions.ERROR
 
@@ -281,7 +271,7 @@ def test_without_the_extra_a_command_says_so_and_runs(project: Project, tmp_path
 
 
 def test_what_is_exported_inside_a_run_never_goes_to_that_runs_own_listener() -> None:
-    from moot.surfaces.telemetry.exporting import USUAL_ENDPOINT, _address
+    from moot.usage.telemetry.exporting import USUAL_ENDPOINT, _address
 
     inside = {
         "OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:4711",

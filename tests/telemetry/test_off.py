@@ -10,31 +10,26 @@ from pathlib import Path
 import pytest
 
 from moot.core.debug import DecisionLine, read_decision, write_decision
-from moot.surfaces.telemetry.record_counts import RecordCounts
-from moot.surfaces.telemetry.switch import started_telemetry
-from tests.cli.founding import found
-from tests.cli.project import Project
-from tests.hooks.yard import call
+from moot.usage.telemetry.conventions import RecordCounts
+from moot.usage.telemetry.switch import started_telemetry
+from tests.hooks.tool_calls import call
+from tests.project import Project, make_project
 
 LOADED = (
     "names = [n for n in sys.modules if n.startswith(('opentelemetry', 'google.protobuf', 'h11',"
-    " 'moot.surfaces.telemetry', 'moot.flows.usage'))]; sys.stderr.write(' '.join(sorted(names)))"
+    " 'moot.usage.telemetry', 'moot.usage.receiver'))]; sys.stderr.write(' '.join(sorted(names)))"
 )
 COMMAND = f"import sys\nfrom moot.surfaces.cli.main import run\nrun(sys.argv[1:])\n{LOADED}"
 HOOK = (
     "import os, sys\nfrom moot.surfaces.hooks.entry import answer\n"
     f"answer('claude', sys.stdin.buffer.read(), dict(os.environ), os.getcwd())\n{LOADED}"
 )
-SWITCH = {"moot.surfaces.telemetry", "moot.surfaces.telemetry.switch"}
+SWITCH = {"moot.usage.telemetry", "moot.usage.telemetry.switch"}
 
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
-    root = tmp_path / "project"
-    root.mkdir()
-    made = Project(root, tmp_path / "keys")
-    found(made, "amber-otter")
-    return made
+    return make_project(tmp_path, "amber-otter")
 
 
 def loaded_by(project: Project, code: str, *words: str, given: str = "", **env: str) -> set[str]:

@@ -1,7 +1,7 @@
-"""Arrows point down: surfaces -> flows -> engine -> protocols and stores -> core.
+"""Arrows point down: surfaces -> runner -> api -> engine -> protocols and stores -> core.
 
-`verify` stands alone; keys and the workspace sit beside the engine, below the flows. A new room
-gets its row here before its first import.
+`verify` is alone. A new package gets its row here before its first import. A package that is above
+another is reached from there through its entry points alone, by an import inside a function.
 """
 
 from __future__ import annotations
@@ -12,60 +12,56 @@ from collections.abc import Iterator
 from tests.tidy.source import Module, modules, package_of, protocols
 
 PURE = {"core", "pages", "protocols"}
-BELOW_FLOWS = PURE | {
+BELOW_API = PURE | {
     "store",
     "engine",
     "keys",
-    "keeper",
     "workspace",
     "system",
+    "coding_tools",
     "agents",
+    "hosts",
+    "usage",
     "verify",
 }
-# What each room may import beside itself. A room is a folder; its inner folders are part of it.
+# What each package may import besides itself; its inner packages are part of it.
 MAY_IMPORT: dict[str, set[str]] = {
     "core": set(),
     "pages": {"core"},
     "protocols": {"core", "pages"},
     "store": {"core"},
     "system": {"core"},
-    "agents": {"core", "system"},
+    "coding_tools": {"core", "system"},
+    "agents": {"core", "system", "coding_tools"},
     "engine": {"core", "store"},
     "keys": {"core", "store", "engine"},
-    "keeper": {"core", "store", "engine"},
-    "workspace": {"core", "store", "engine", "keys", "keeper", "verify"},
+    "workspace": {"core", "store", "engine", "keys", "verify"},
+    "hosts": {"core", "store", "engine", "keys", "workspace"},
+    "usage": PURE | {"store", "keys", "workspace", "system", "coding_tools", "agents"},
     "verify": set(),
     "testing": {"core", "store", "engine"},
-    **dict.fromkeys(
-        ("flows.presence", "flows.mail", "flows.debate", "flows.parliament", "flows.trace"),
-        BELOW_FLOWS,
-    ),
-    "flows.observed": BELOW_FLOWS,
-    "flows.guard": BELOW_FLOWS | {"flows.presence"},
-    "flows.tools": BELOW_FLOWS | {"flows.guard"},
-    "flows.watching": BELOW_FLOWS | {"flows.presence", "flows.mail", "flows.guard"},
-    "flows.runs": BELOW_FLOWS
-    | {"flows.presence", "flows.mail", "flows.debate", "flows.parliament", "flows.trace"},
-    "flows.decisions": BELOW_FLOWS
-    | {"flows.presence", "flows.debate", "flows.parliament", "flows.runs"},
-    "flows.bridges": BELOW_FLOWS
-    | {"flows.presence", "flows.mail", "flows.debate", "flows.parliament", "flows.trace"}
-    | {"flows.runs", "flows.decisions"},
-    "flows": BELOW_FLOWS,
-    "api": BELOW_FLOWS | {"flows"},
-    "surfaces": BELOW_FLOWS | {"flows", "api"},
-    "": {"surfaces", "api", "core"},
+    "api": BELOW_API,
+    "runner": BELOW_API | {"api"},
+    "usage.telemetry": BELOW_API | {"api", "runner"},
+    "surfaces": BELOW_API | {"api", "runner", "usage.telemetry"},
+    "": {"surfaces", "runner", "api", "core"},
+}
+# A module that packages below it may import, and which of them do.
+ENTRY_POINTS: dict[str, set[str]] = {
+    "hosts.opening": {"workspace"},
+    "runner.delegation": {"api"},
+    "runner.moot_run": {"api"},
 }
 # One purpose, one place: who may import what is not ours.
 ONLY_IN: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(
         ("sqlite3", "apsw", "psycopg"),
-        ("store", "keys.seen_checkpoints", "workspace.file_versions"),
+        ("store", "hosts.postgres", "keys.seen_checkpoints", "workspace.file_versions"),
     ),
     **dict.fromkeys(("click", "rich"), ("surfaces",)),
     **dict.fromkeys(("fastapi", "starlette", "uvicorn", "sse_starlette"), ("surfaces",)),
     **dict.fromkeys(("jinja2", "mcp"), ("surfaces",)),
-    "watchfiles": ("surfaces", "system.watching"),
+    "watchfiles": ("surfaces", "system.folder_watch"),
     "nacl": ("core.ed25519", "keys.passphrase_lock", "verify"),
 }
 
@@ -91,17 +87,34 @@ def test_arrows_point_down() -> None:
         for module in modules()
         for room in [room_of(module.package)]
         for name, line in module.own_imports()
-        if not lies_in(package_of(name), room)
+        if room not in ENTRY_POINTS.get(name, ())
+        and not lies_in(package_of(name), room)
         and not any(lies_in(package_of(name), target) for target in MAY_IMPORT[room])
     ]
     assert up == []
+
+
+def test_entry_points_are_used_and_not_imported_at_start() -> None:
+    used = {
+        (name, module.package.partition(".")[0])
+        for module in modules()
+        for name, _ in module.own_imports()
+        if module.package.partition(".")[0] in ENTRY_POINTS.get(name, ())
+    }
+    assert used == {
+        (name, package) for name, packages in ENTRY_POINTS.items() for package in packages
+    }
 
 
 def packages() -> dict[str, set[str]]:
     """Which package imports which, functions and annotations included."""
     arrows: dict[str, set[str]] = {module.package: set() for module in modules()}
     for module in modules():
-        targets = {package_of(name) for name, _ in module.own_imports()}
+        if lies_in(module.package, "api") or module.package == "":
+            continue  # its inner packages are one layer
+        room = module.package.partition(".")[0]
+        names = (name for name, _ in module.own_imports())
+        targets = {package_of(name) for name in names if room not in ENTRY_POINTS.get(name, ())}
         arrows[module.package] |= targets - {module.package}
     return arrows
 
@@ -172,5 +185,5 @@ def test_the_standalone_verifier_needs_one_library() -> None:
 def test_the_core_stands_on_three_libraries() -> None:
     for module in modules():
         if module.top in ("core", "pages"):
-            reads_markdown = {"markdown_it"} if module.name == "pages.rich_text" else set()
+            reads_markdown = {"markdown_it"} if module.name == "pages.markup" else set()
             assert foreign(module) <= {"msgspec", "immutables", "nacl"} | reads_markdown, module

@@ -14,7 +14,7 @@ from moot.core.findings import Rule
 from moot.engine.machines import MODULES
 
 # The fields of a foreign envelope: what is wrong says what to do.
-PLAIN = ("moot.protocols.presence.contract",)
+PLAIN = ("moot.protocols.presence.codec",)
 
 
 def tables() -> Iterator[tuple[str, Any]]:

@@ -12,6 +12,8 @@ from tests.tidy.test_layering import lies_in
 
 MAY_IMPORT = (
     "api",
+    "runner",
+    "usage",
     "pages",
     "verify",
     "surfaces",
@@ -19,21 +21,20 @@ MAY_IMPORT = (
     "core.errors",
     "core.findings",
     "core.names",
-    "core.plural",
+    "core.text",
     "core.quoted",
     "core.version",
-    "store.named_files",
+    "store.files",
 )
 FORBIDDEN = {"engine", "store", "execute", "execute_all", "execute_chain"}
 # Modules that still import more than that.
 DEEPER: dict[str, str] = {
     "surfaces.cli.entry": "the names of the coding tools, before anything else is loaded",
-    "surfaces.cli.trace.execution": "traces.execute is the library's own",
+    "surfaces.cli.trace.steps": "traces.execute is the library's own",
     "surfaces.environment": "a stale time is read from text as presence reads it",
-    "surfaces.hooks.answers": "the table of coding tools",
-    "surfaces.hooks.call": "the table of coding tools",
+    "surfaces.hooks.call": "the coding tools",
     "surfaces.hooks.entry": "makes the session: key folder, debug lines",
-    "surfaces.hooks.moments": "the table of coding tools",
+    "surfaces.hooks.moments": "the coding tools",
     "surfaces.mcp.identity": "makes the session: key folder, the tool's process",
     "surfaces.terminal.shell": "makes the session: key folder, passphrases, debug lines",
 }

@@ -15,9 +15,9 @@ VAGUE = {"util", "utils", "helper", "helpers", "manager", "service", "common", "
 # Broad handlers that do not raise again: the outermost function of a surface, and a thread's loop.
 OUTERMOST = {
     *("surfaces.cli.main", "surfaces.hooks.entry", "surfaces.mcp.calls"),
-    "api.runner_requests",
-    "keeper.door",
-    "keeper.listening",  # of the one thread that serves all lines
+    "runner.requests",
+    "hosts.request_handler",
+    "hosts.listener",  # of the one thread that serves all lines
 }
 OUTERMOST |= {"surfaces.web.app", "surfaces.mcp.conversation"}
 RESERVED_HOSTS = re.compile(

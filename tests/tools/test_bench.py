@@ -14,7 +14,7 @@ from bench.ground import Ground, keys_of, opened
 from bench.measures import MEASURES
 from bench.reserver import acting
 
-from moot.api import scopes
+from moot.api.presence import scopes
 
 
 def test_a_crowd_holds_what_it_was_given_and_can_be_acted_in(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from tools.mutants.__main__ import find_mistakes
 from tools.mutants.fresh import InThisOrder
-from tools.mutants.nearest import find_package, find_test_files
+from tools.mutants.nearest import find_package, find_test_files, find_test_folders
 from tools.mutants.results import Results
 from tools.mutants.sites import Mutant, list_mutants, write_mutant
 from tools.mutants.trial import KILLED, SURVIVED, TIMED_OUT, set_up
@@ -180,6 +180,7 @@ def test_shared():
 """
 
 
+@pytest.mark.thorough
 def test_a_mutant_is_seen_by_what_was_imported_before_and_by_programs(tree: Path) -> None:
     """A closure that exists already, a value worked out at import, a program of its own."""
     (tree / "src" / "moot" / "core" / "limit.py").write_text(LATE)
@@ -211,6 +212,7 @@ def test_nothing_is_said_with_tests_that_fail_anyway(tree: Path) -> None:
         bench.try_mutant(find(tree, "5: one more"))
 
 
+@pytest.mark.thorough
 def test_a_mutant_that_never_ends_is_ended(tree: Path) -> None:
     module = tree / "src" / "moot" / "core" / "limit.py"
     module.write_text(
@@ -234,6 +236,17 @@ def test_what_is_known_is_not_tried_again_until_the_module_changes(tree: Path) -
     assert not Results(file, tree).survived(mutant), "the last word counts"
     mutant.path.write_text(mutant.path.read_text().replace("5", "6"))
     assert not again.knows(find(tree, "6: one more"))
+
+
+def test_every_module_has_tests_that_are_near() -> None:
+    """Without any, a mutant of it would survive untried."""
+    untried = {
+        find_package(path, SOURCE)
+        for path in SOURCE.rglob("*.py")
+        if path.name not in ("__init__.py", "__main__.py") and not find_test_folders(path, ROOT)
+    }
+    assert untried == set()
+    assert find_test_folders(SOURCE / "api" / "guard" / "edits.py", ROOT) == [ROOT / "tests/hooks"]
 
 
 def test_the_nearest_tests_come_first() -> None:

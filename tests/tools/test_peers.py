@@ -225,6 +225,7 @@ print(json.dumps({"type": "failed", "reason": reason}))
 # Environments ---------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_a_peer_that_does_not_install_is_the_last_line_of_why(tmp_path: Path) -> None:
     broken = tmp_path / "broken"
     broken.mkdir()

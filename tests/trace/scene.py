@@ -25,6 +25,7 @@ from moot.engine.replay import read_record
 from moot.protocols.trace import commands as ask
 from moot.protocols.trace.machine import MACHINE
 from moot.protocols.trace.model import (
+    MEDIA_TYPE,
     ExecutionFailure,
     ExecutionResult,
     FailureKind,
@@ -33,9 +34,10 @@ from moot.protocols.trace.model import (
     RoleBinding,
     Stage,
     State,
+    encode_input,
+    sha256_hex,
 )
 from moot.protocols.trace.policy import DEFAULT_POLICY, Policy
-from moot.protocols.trace.tool_input import MEDIA_TYPE, encode_input, sha256_hex
 from moot.testing import World
 
 NOON: Millis = parse_time("2026-02-18T12:00:00.000Z")

@@ -13,7 +13,6 @@ from moot.core.names import SYSTEM
 from moot.core.record import ArtifactRef
 from moot.protocols.trace import commands as ask
 from moot.protocols.trace import events as did
-from moot.protocols.trace.audit.checks import CHECK_OF_BREACH
 from moot.protocols.trace.audit.report import (
     GRADES,
     PROFILES,
@@ -23,7 +22,12 @@ from moot.protocols.trace.audit.report import (
     CheckStatus,
     report_document,
 )
-from moot.protocols.trace.audit.verification import CHECKS, audit_events, list_cited_artifacts
+from moot.protocols.trace.audit.verification import (
+    CHECK_OF_BREACH,
+    CHECKS,
+    audit_events,
+    list_cited_artifacts,
+)
 from moot.protocols.trace.model import (
     AuditVerdict,
     BundledClaim,

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from moot.api.workspace.explaining import explain_code
+from moot.core.errors import NotFound
 from moot.protocols.trace.audit.report import GRADES, PROFILES
-from moot.protocols.trace.audit.verification import CHECKS
+from moot.protocols.trace.audit.verification import CHECKS, NamedCheck
 from moot.protocols.trace.model import Profile
 from moot.protocols.trace.policy import DEFAULT_POLICY, Policy, parse_policy, policy_document
 
@@ -49,3 +51,19 @@ def test_every_code_is_listed_with_what_each_profile_makes_of_it() -> None:
 def test_every_reading_a_rule_names_is_listed() -> None:
     named = {rule.id for rule in ROWS if not rule.id.startswith("TRC")}
     assert named <= set(re.findall(r"^\| ([ET]-[0-9]{2}) \|", READINGS, re.MULTILINE))
+
+
+# The ids of the checks that `moot trace verify` prints can be explained.
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.id)
+def test_every_check_of_a_trace_is_explained(check: NamedCheck) -> None:
+    for typed in (check.id, check.id.lower()):
+        (told,) = explain_code(typed)
+        assert (told.code, told.protocol, told.sentence) == (check.id, "trace", check.about)
+
+
+def test_a_slip_in_the_id_of_a_check_is_led_to_the_nearest() -> None:
+    with pytest.raises(NotFound) as unknown:
+        explain_code("CHK_CHAIN_CONTINUTY")
+    assert unknown.value.hint == "`moot explain CHK_CHAIN_CONTINUITY` is the nearest"

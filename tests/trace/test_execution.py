@@ -12,118 +12,126 @@ from typing import Any
 import msgspec
 import pytest
 
+from moot.api.traces import running, tracing
+from moot.api.traces.running import describe_ending
 from moot.core.canonical import encode_checked
 from moot.core.errors import MootError, NotFound, Refused, Tampered
 from moot.core.machine import Command
 from moot.core.record import Record
 from moot.engine.job import JobOutcome
 from moot.engine.replay import read_record
-from moot.flows.trace import execution, outputs, tracing
-from moot.flows.trace.execution import describe_ending
 from moot.protocols.presence import STREAM as PRESENCE
 from moot.protocols.presence.commands import Join, Reserve
 from moot.protocols.trace import commands as ask
 from moot.protocols.trace.events import ToolExecutionStarted, ToolIntentSigned
 from moot.protocols.trace.machine import MACHINE
-from moot.protocols.trace.model import FailureKind, Role, Stage
+from moot.protocols.trace.model import FailureKind, Role, Stage, encode_input, sha256_hex
 from moot.protocols.trace.policy import OnForgery, Policy
-from moot.protocols.trace.tool_input import encode_input, sha256_hex
-from moot.system import program
+from moot.system import programs
 from moot.system.running import CapturedOutput, ProgramResult
 from tests.cli.damage import edit, of
-from tests.trace.workshop import CRITIC, EXECUTOR, PYTHON, TOOL, Workshop, git, reopened, workshop
+from tests.project import git
+from tests.trace.trace_project import (
+    CRITIC,
+    EXECUTOR,
+    PYTHON,
+    TOOL,
+    TraceProject,
+    open_trace_project,
+    reopened,
+)
 
 
 @pytest.fixture
-def shop(tmp_path: Path) -> Iterator[Workshop]:
-    with workshop(tmp_path) as made:
+def project(tmp_path: Path) -> Iterator[TraceProject]:
+    with open_trace_project(tmp_path) as made:
         made.begin()
         yield made
 
 
-def marker(shop: Workshop) -> str:
+def marker(project: TraceProject) -> str:
     """Python that leaves a file behind if it is ever run."""
-    return f"open({str(shop.root / 'ran')!r}, 'a').write('x')"
+    return f"open({str(project.root / 'ran')!r}, 'a').write('x')"
 
 
-def ran(shop: Workshop) -> int:
+def ran(project: TraceProject) -> int:
     try:
-        return len((shop.root / "ran").read_text())
+        return len((project.root / "ran").read_text())
     except FileNotFoundError:
         return 0
 
 
-def spoil(shop: Workshop) -> None:
+def spoil(project: TraceProject) -> None:
     """A false signature on the trace's newest event, and the head made to fit it."""
-    shop.space.engine.checkpoint()  # which files it: the head stands in its table
-    with shop.space.store.read() as view:
-        (*_, newest) = view.records(shop.stream)
+    project.space.engine.checkpoint()  # which files it: the head stands in its table
+    with project.space.store.read() as view:
+        (*_, newest) = view.records(project.stream)
     forged = Record(newest.stream, newest.seq, newest.kid, newest.raw, bytes(64))
-    here = f"{of(shop.stream)} AND seq = {newest.seq}"
+    here = f"{of(project.stream)} AND seq = {newest.seq}"
     edit(
-        shop.space.path / "ledger.db",
+        project.space.path / "ledger.db",
         f"UPDATE events SET sig = zeroblob(64) WHERE {here}",
-        f"UPDATE streams SET hash = x'{forged.hash.hex()}' WHERE name = '{shop.stream}'",
+        f"UPDATE streams SET hash = x'{forged.hash.hex()}' WHERE name = '{project.stream}'",
     )
 
 
-def refused(shop: Workshop, intent: str, actor: str = EXECUTOR) -> str:
+def refused(project: TraceProject, intent: str, actor: str = EXECUTOR) -> str:
     """The code of a refusal that ran nothing and recorded nothing."""
-    state, length, files = shop.state, shop.length, list(shop.space.artifacts.all_hashes())
+    state, length, files = project.state, project.length, list(project.space.artifacts.all_hashes())
     with pytest.raises(MootError) as caught:
-        execution.execute(shop.space, shop.stream, intent, actor, shop.env, shop.root)
+        running.execute(project.space, project.stream, intent, actor, project.env, project.root)
     assert caught.value.hint
-    assert (shop.state, shop.length) == (state, length)
-    assert list(shop.space.artifacts.all_hashes()) == files
-    assert ran(shop) == 0
+    assert (project.state, project.length) == (state, length)
+    assert list(project.space.artifacts.all_hashes()) == files
+    assert ran(project) == 0
     return caught.value.code
 
 
 @pytest.mark.requirement("TRC-034", "TRC-036", "TRC-037")
-def test_an_intent_is_run_and_all_of_it_is_kept(shop: Workshop) -> None:
+def test_an_intent_is_run_and_all_of_it_is_kept(project: TraceProject) -> None:
     code = "import sys; print('out'); print('err', file=sys.stderr)"
-    done = shop.execute(shop.script(code))
+    done = project.execute_intent(project.script(code))
     assert (done.failed, done.exit_status, done.findings) == (False, 0, ())
-    assert shop.output(done, "stdout") == b"out\n"
-    assert shop.output(done, "stderr") == b"err\n"
-    assert shop.types()[-2:] == ["tool_execution_started", "tool_execution_completed"]
-    end = shop.last()
+    assert project.output(done, "stdout") == b"out\n"
+    assert project.output(done, "stderr") == b"err\n"
+    assert project.types()[-2:] == ["tool_execution_started", "tool_execution_completed"]
+    end = project.last()
     assert end.execution_id == done.execution
     assert end.result.exit_status == 0
-    assert shop.state.stage is Stage.CLAIMING
+    assert project.state.stage is Stage.CLAIMING
 
 
 @pytest.mark.requirement("TRC-032", "TRC-038")
-def test_the_stored_input_is_the_intended_one(shop: Workshop) -> None:
-    intent_id = shop.script("print(1)", env=("LANG", "HOME"))
-    intent = tracing.read_intent(shop.space, shop.stream, intent_id)
-    shop.execute(intent_id)
-    end = shop.last()
+def test_the_stored_input_is_the_intended_one(project: TraceProject) -> None:
+    intent_id = project.script("print(1)", env=("LANG", "HOME"))
+    intent = tracing.read_intent(project.space, project.stream, intent_id)
+    project.execute_intent(intent_id)
+    end = project.last()
     assert end.input_artifact == intent.input_hash
-    stored = b"".join(shop.space.artifacts.chunks(end.input_artifact))
+    stored = b"".join(project.space.artifacts.chunks(end.input_artifact))
     assert sha256_hex(stored) == intent.input_hash
     assert encode_checked(json.loads(stored)) == stored
     assert json.loads(stored)["command"] == [PYTHON, "-c", "print(1)"]
 
 
 @pytest.mark.requirement("TRC-038")
-def test_another_input_than_the_intended_one_is_refused(shop: Workshop) -> None:
-    intent_id = shop.script(marker(shop))
+def test_another_input_than_the_intended_one_is_refused(project: TraceProject) -> None:
+    intent_id = project.script(marker(project))
     other = encode_input(TOOL, ("rm", "-rf", "/"), ".", (), 1000)
-    ref = shop.space.artifacts.put(other, "application/json")
-    length = shop.length
+    ref = project.space.artifacts.put(other, "application/json")
+    length = project.length
     with pytest.raises(Refused) as caught:
-        shop.ask(Role.EXECUTOR, ask.StartExecution(intent_id=intent_id, input=ref))
+        project.ask(Role.EXECUTOR, ask.StartExecution(intent_id=intent_id, input=ref))
     assert caught.value.code == "input_mismatch"
-    assert shop.length == length
+    assert project.length == length
 
 
 @pytest.mark.requirement("TRC-036", "TRC-050")
 def test_outputs_are_stored_before_the_event_that_cites_them(
-    shop: Workshop, monkeypatch: pytest.MonkeyPatch
+    project: TraceProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     order: list[str] = []
-    put, commit = shop.space.artifacts.put, shop.space.engine.execute
+    put, commit = project.space.artifacts.put, project.space.engine.execute
 
     def noted_put(data: bytes, media_type: str) -> object:
         order.append("stored")
@@ -134,10 +142,10 @@ def test_outputs_are_stored_before_the_event_that_cites_them(
         order.append(type(command).__name__)
         return outcome
 
-    intent = shop.script("print(1)")
-    monkeypatch.setattr(shop.space.artifacts, "put", noted_put)
-    monkeypatch.setattr(shop.space.engine, "execute", noted_commit)
-    shop.execute(intent)
+    intent = project.script("print(1)")
+    monkeypatch.setattr(project.space.artifacts, "put", noted_put)
+    monkeypatch.setattr(project.space.engine, "execute", noted_commit)
+    project.execute_intent(intent)
     assert order == [
         *("stored", "StartExecution"),
         *("stored", "stored", "stored", "CompleteExecution"),
@@ -145,14 +153,14 @@ def test_outputs_are_stored_before_the_event_that_cites_them(
 
 
 @pytest.mark.requirement("TRC-050")
-def test_an_event_that_cites_what_is_not_stored_is_refused(shop: Workshop) -> None:
-    done_before = shop.script(marker(shop))
-    missing = msgspec.structs.replace(shop.space.artifacts.put(b"gone", "text/plain"), size=4)
-    shop.space.artifacts.erase(missing.sha256)
-    length = shop.length
+def test_an_event_that_cites_what_is_not_stored_is_refused(project: TraceProject) -> None:
+    done_before = project.script(marker(project))
+    missing = msgspec.structs.replace(project.space.artifacts.put(b"gone", "text/plain"), size=4)
+    project.space.artifacts.erase(missing.sha256)
+    length = project.length
     with pytest.raises(Refused):
-        shop.ask(Role.EXECUTOR, ask.StartExecution(intent_id=done_before, input=missing))
-    assert shop.length == length
+        project.ask(Role.EXECUTOR, ask.StartExecution(intent_id=done_before, input=missing))
+    assert project.length == length
 
 
 @pytest.mark.requirement("TRC-037")
@@ -164,56 +172,57 @@ def test_an_event_that_cites_what_is_not_stored_is_refused(shop: Workshop) -> No
     ],
 )
 def test_a_run_that_fails_is_recorded_with_its_context(
-    shop: Workshop, code: str, kind: FailureKind, status: int | None
+    project: TraceProject, code: str, kind: FailureKind, status: int | None
 ) -> None:
-    done = shop.execute(shop.script(f"print('before', flush=True); {code}"))
+    done = project.execute_intent(project.script(f"print('before', flush=True); {code}"))
     assert done.failed
     assert done.exit_status == status
-    failure = shop.last().failure
+    failure = project.last().failure
     assert (failure.kind, failure.exit_status) == (kind, status)
     assert failure.detail
-    assert shop.output(done, "stdout") == b"before\n"
-    assert shop.state.stage is Stage.EXECUTING
+    assert project.output(done, "stdout") == b"before\n"
+    assert project.state.stage is Stage.EXECUTING
 
 
-def test_a_run_out_of_time_is_killed_and_recorded(shop: Workshop) -> None:
-    done = shop.execute(shop.script("import signal; signal.pause()", timeout_ms=300))
-    assert shop.last().failure.kind is FailureKind.TIMEOUT
+def test_a_run_out_of_time_is_killed_and_recorded(project: TraceProject) -> None:
+    done = project.execute_intent(project.script("import signal; signal.pause()", timeout_ms=300))
+    assert project.last().failure.kind is FailureKind.TIMEOUT
     assert "time was up" in done.detail
 
 
-def test_a_program_that_is_not_there_is_a_failed_run(shop: Workshop) -> None:
-    intent = shop.intend(
-        shop.approved("nothing-like-it"), "nothing-like-it", tool="nothing-like-it"
+def test_a_program_that_is_not_there_is_a_failed_run(project: TraceProject) -> None:
+    intent = project.intend(
+        project.approved("nothing-like-it"), "nothing-like-it", tool="nothing-like-it"
     )
-    done = shop.execute(intent)
+    done = project.execute_intent(intent)
     assert done.failed
-    assert shop.last().failure.kind is FailureKind.NOT_STARTED
+    assert project.last().failure.kind is FailureKind.NOT_STARTED
     assert done.detail == "nothing-like-it: not found"
 
 
-def test_secrets_are_blotted_out_before_anything_is_kept(shop: Workshop) -> None:
+def test_secrets_are_blotted_out_before_anything_is_kept(project: TraceProject) -> None:
     token = "ghp_" + "a1B2" * 9
     code = f"import sys; print('x', '{token[:10]}' + '{token[10:]}', 'y')"
-    done = shop.execute(shop.script(code))
-    assert shop.output(done, "stdout") == b"x [redacted:github-token] y\n"
-    assert shop.last().result.redacted == ("github-token",)
+    done = project.execute_intent(project.script(code))
+    assert project.output(done, "stdout") == b"x [redacted:github-token] y\n"
+    assert project.last().result.redacted == ("github-token",)
     stored = [
-        b"".join(shop.space.artifacts.chunks(one)) for one in shop.space.artifacts.all_hashes()
+        b"".join(project.space.artifacts.chunks(one))
+        for one in project.space.artifacts.all_hashes()
     ]
     assert not any(token.encode() in data for data in stored)
 
 
-def test_a_secret_in_a_file_name_is_blotted_out(shop: Workshop) -> None:
-    done = shop.execute(shop.script("open('ghp_' + 'a1B2' * 9, 'w').write('x')"))
-    result = shop.last().result
+def test_a_secret_in_a_file_name_is_blotted_out(project: TraceProject) -> None:
+    done = project.execute_intent(project.script("open('ghp_' + 'a1B2' * 9, 'w').write('x')"))
+    result = project.last().result
     assert result.undeclared == ("[redacted:github-token]",)
     assert result.redacted == ("github-token",)
-    listed = json.loads(shop.output(done, "changed"))
+    listed = json.loads(project.output(done, "changed"))
     assert [one["path"] for one in listed["changes"]] == ["[redacted:github-token]"]
 
 
-def test_the_value_of_a_secret_variable_is_blotted_out(shop: Workshop) -> None:
+def test_the_value_of_a_secret_variable_is_blotted_out(project: TraceProject) -> None:
     code = """
 import base64, os
 value = os.environ['DEPLOY_TOKEN']
@@ -222,63 +231,63 @@ for before in ('', 'a', 'ab'):
 print(value, os.environ['STAGE_NAME'])
 """
     value = "hunter2-very-private"
-    intent = shop.script(code, env=("DEPLOY_TOKEN", "STAGE_NAME"))
-    done = shop.execute(intent, DEPLOY_TOKEN=value, STAGE_NAME="production")
-    lines = shop.output(done, "stdout").decode().splitlines()
+    intent = project.script(code, env=("DEPLOY_TOKEN", "STAGE_NAME"))
+    done = project.execute_intent(intent, DEPLOY_TOKEN=value, STAGE_NAME="production")
+    lines = project.output(done, "stdout").decode().splitlines()
     assert all("[redacted:variable]" in line for line in lines)
     assert all(len(line.replace("[redacted:variable]", "")) < 8 for line in lines[:3])
     assert lines[3] == "[redacted:variable] production"
-    assert shop.last().result.redacted == ("variable",)
+    assert project.last().result.redacted == ("variable",)
 
 
 @pytest.mark.parametrize("room", [5, 40])
 def test_no_half_of_a_secret_is_left_where_an_output_is_cut(tmp_path: Path, room: int) -> None:
-    with workshop(tmp_path) as shop:
-        shop.begin(Policy(max_output_bytes=2_000))
+    with open_trace_project(tmp_path) as project:
+        project.begin(Policy(max_output_bytes=2_000))
         fill = 2_000 - room
         code = f"print('x' * {fill} + ' ghp_' + 'a1B2' * 9 + ' ' + 'y' * 99_999)"
-        done = shop.execute(shop.script(code))
-        kept = shop.output(done, "stdout")
+        done = project.execute_intent(project.script(code))
+        kept = project.output(done, "stdout")
         assert b"ghp_" not in kept
         assert 1_900 < len(kept) <= 2_000
-        assert shop.last().result.truncated == ("stdout",)
+        assert project.last().result.truncated == ("stdout",)
 
 
 def test_no_half_of_a_secret_is_left_where_reading_was_cut(tmp_path: Path) -> None:
     """Blotting out may shorten an output below its limit; its end was cut all the same."""
-    with workshop(tmp_path) as shop:
-        shop.begin(Policy(max_output_bytes=2_000))
-        read = 2_000 + outputs.EDGE
+    with open_trace_project(tmp_path) as project:
+        project.begin(Policy(max_output_bytes=2_000))
+        read = 2_000 + running.EDGE
         code = (
             f"import sys; key = '-----BEGIN PRIVATE ' + 'KEY-----' + 'k' * 18_000; "
             f"text = key + '-----END PRIVATE ' + 'KEY-----' + 'x' * {read}; "
             f"print(text[:{read} - 10] + ' ghp_' + 'a1B2' * 900)"
         )
-        done = shop.execute(shop.script(code))
-        assert b"ghp_" not in shop.output(done, "stdout")
-        assert shop.last().result.truncated == ("stdout",)
+        done = project.execute_intent(project.script(code))
+        assert b"ghp_" not in project.output(done, "stdout")
+        assert project.last().result.truncated == ("stdout",)
 
 
-def test_a_secret_in_the_command_is_refused_and_kept_nowhere(shop: Workshop) -> None:
+def test_a_secret_in_the_command_is_refused_and_kept_nowhere(project: TraceProject) -> None:
     token = "ghp_" + "a1B2" * 9
-    proposal, length = shop.approved(), shop.length
+    proposal, length = project.approved(), project.length
     with pytest.raises(Refused) as caught:
-        shop.intend(proposal, "python", "-c", f"login('{token}')")
-    assert shop.length == length + 0
+        project.intend(proposal, "python", "-c", f"login('{token}')")
+    assert project.length == length + 0
     assert token not in str(caught.value)
-    assert token.encode() not in (shop.space.path / "ledger.db").read_bytes()
+    assert token.encode() not in (project.space.path / "ledger.db").read_bytes()
 
 
-def test_what_changed_is_compared_with_what_was_declared(shop: Workshop) -> None:
+def test_what_changed_is_compared_with_what_was_declared(project: TraceProject) -> None:
     code = "open('a.txt', 'w').write('two'); open('b.txt', 'w').write('new')"
-    done = shop.execute(shop.script(code, writes=("a.txt",)))
+    done = project.execute_intent(project.script(code, writes=("a.txt",)))
     (finding,) = done.findings
     assert (finding.code, str(finding.severity)) == ("undeclared_write", "warning")
     assert "b.txt" in finding.message
-    result = shop.last().result
+    result = project.last().result
     assert result.changed == ("a.txt", "b.txt")
     assert result.undeclared == ("b.txt",)
-    listed = json.loads(shop.output(done, "changed"))
+    listed = json.loads(project.output(done, "changed"))
     assert listed["changes"] == [
         {"declared": True, "how": "changed", "path": "a.txt"},
         {"declared": False, "how": "added", "path": "b.txt"},
@@ -286,98 +295,104 @@ def test_what_changed_is_compared_with_what_was_declared(shop: Workshop) -> None
 
 
 def test_what_leads_git_astray_hides_nothing(
-    shop: Workshop, monkeypatch: pytest.MonkeyPatch
+    project: TraceProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    away = shop.root.parent / "away"
+    away = project.root.parent / "away"
     away.mkdir()
     git(away, "init", "-q")
     monkeypatch.setenv("GIT_DIR", str(away / ".git"))
     monkeypatch.setenv("GIT_WORK_TREE", str(away))
-    shop.execute(shop.script("open('b.txt', 'w').write('new')"))
-    assert shop.last().result.undeclared == ("b.txt",)
+    project.execute_intent(project.script("open('b.txt', 'w').write('new')"))
+    assert project.last().result.undeclared == ("b.txt",)
 
 
 @pytest.mark.parametrize("file", [".git/hooks/post-commit", ".git/info/exclude", ".git/config"])
-def test_what_git_itself_obeys_is_watched(shop: Workshop, file: str) -> None:
-    shop.execute(shop.script(f"open('{file}', 'a').write('#')"))
-    assert shop.last().result.undeclared == (file,)
+def test_what_git_itself_obeys_is_watched(project: TraceProject, file: str) -> None:
+    project.execute_intent(project.script(f"open('{file}', 'a').write('#')"))
+    assert project.last().result.undeclared == (file,)
 
 
-def test_a_command_that_takes_git_away_is_told_of(shop: Workshop) -> None:
-    done = shop.execute(shop.script("import os; os.rename('.git', '../git')"))
-    assert ".git/config" in shop.last().result.undeclared
-    assert "not a git repository" in shop.last().result.watched
-    assert json.loads(shop.output(done, "changed"))["remarks"]
+def test_a_command_that_takes_git_away_is_told_of(project: TraceProject) -> None:
+    done = project.execute_intent(project.script("import os; os.rename('.git', '../git')"))
+    assert ".git/config" in project.last().result.undeclared
+    assert "not a git repository" in project.last().result.watched
+    assert json.loads(project.output(done, "changed"))["remarks"]
 
 
-def test_the_file_that_was_run_is_on_record(shop: Workshop) -> None:
+def test_the_file_that_was_run_is_on_record(project: TraceProject) -> None:
     """The critic approved a name; which file that was, under which PATH, is told."""
-    evil = shop.root.parent / "evil"
+    evil = project.root.parent / "evil"
     evil.mkdir()
     (evil / "wc").write_text("#!/bin/sh\necho 2\n")
     (evil / "wc").chmod(0o755)
-    intent = shop.intend(shop.approved("wc"), "wc", "-l", "a.txt", tool="wc")
-    done = shop.execute(intent, PATH=f"{evil}:{shop.env['PATH']}")
-    assert shop.output(done, "stdout") == b"2\n"
-    with shop.space.store.read() as view:
-        events = [read_record(MACHINE, one).event for one in view.records(shop.stream)]
+    intent = project.intend(project.approved("wc"), "wc", "-l", "a.txt", tool="wc")
+    done = project.execute_intent(intent, PATH=f"{evil}:{project.env['PATH']}")
+    assert project.output(done, "stdout") == b"2\n"
+    with project.space.store.read() as view:
+        events = [read_record(MACHINE, one).event for one in view.records(project.stream)]
     (started,) = (one for one in events if isinstance(one, ToolExecutionStarted))
     assert started.program == str(evil / "wc")
     assert started.program_sha256 == sha256_hex((evil / "wc").read_bytes())
 
 
-def test_what_was_found_is_what_is_run(shop: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_was_found_is_what_is_run(
+    project: TraceProject, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Another file of that name may come first by then: it is not looked for again."""
-    found = shop.root.parent / "found"
+    found = project.root.parent / "found"
     found.write_text("#!/bin/sh\necho found\n")
     found.chmod(0o755)
-    monkeypatch.setattr(program, "find_program", lambda *_: program.Program(str(found), "0" * 64))
-    done = shop.execute(shop.intend(shop.approved("wc"), "wc", "-l", "a.txt", tool="wc"))
-    assert shop.output(done, "stdout") == b"found\n"
+    monkeypatch.setattr(programs, "find_program", lambda *_: programs.Program(str(found), "0" * 64))
+    done = project.execute_intent(
+        project.intend(project.approved("wc"), "wc", "-l", "a.txt", tool="wc")
+    )
+    assert project.output(done, "stdout") == b"found\n"
 
 
-def test_more_changes_than_an_event_holds_are_all_in_the_artifact(shop: Workshop) -> None:
+def test_more_changes_than_an_event_holds_are_all_in_the_artifact(project: TraceProject) -> None:
     code = "[open(f'f{n}', 'w').write('x') for n in range(300)]"
-    done = shop.execute(shop.script(code))
-    assert len(shop.last().result.undeclared) == outputs.MOST_NAMED + 1
-    assert len(json.loads(shop.output(done, "changed"))["changes"]) == 300
+    done = project.execute_intent(project.script(code))
+    assert len(project.last().result.undeclared) == running.MOST_NAMED + 1
+    assert len(json.loads(project.output(done, "changed"))["changes"]) == 300
 
 
-def test_a_command_sees_only_the_variables_it_was_granted(shop: Workshop) -> None:
+def test_a_command_sees_only_the_variables_it_was_granted(project: TraceProject) -> None:
     code = "import os; print([n for n in sorted(os.environ) if n != 'LC_CTYPE'])"
     seen = {"HOME": "/h", "API_TOKEN": "t", "GRANTED": "g", "MOOT_PASSPHRASE_FILE": "p"}
-    done = shop.execute(shop.script(code, env=("GRANTED", "MOOT_PASSPHRASE_FILE")), **seen)
-    assert shop.output(done, "stdout") == b"['GRANTED', 'HOME', 'MOOT_EXECUTION', 'PATH']\n"
+    done = project.execute_intent(
+        project.script(code, env=("GRANTED", "MOOT_PASSPHRASE_FILE")), **seen
+    )
+    assert project.output(done, "stdout") == b"['GRANTED', 'HOME', 'MOOT_EXECUTION', 'PATH']\n"
 
 
-def test_a_command_runs_in_its_folder(shop: Workshop) -> None:
-    (shop.root / "sub").mkdir()
-    done = shop.execute(shop.script("import os; print(os.getcwd())", cwd="sub"))
-    assert shop.output(done, "stdout").decode().strip() == str(shop.root / "sub")
+def test_a_command_runs_in_its_folder(project: TraceProject) -> None:
+    (project.root / "sub").mkdir()
+    done = project.execute_intent(project.script("import os; print(os.getcwd())", cwd="sub"))
+    assert project.output(done, "stdout").decode().strip() == str(project.root / "sub")
 
 
 @pytest.mark.parametrize(("cwd", "code"), [("..", "outside_project"), ("none", "no_folder")])
-def test_a_folder_outside_or_absent_is_refused(shop: Workshop, cwd: str, code: str) -> None:
-    proposal = shop.approved()
+def test_a_folder_outside_or_absent_is_refused(project: TraceProject, cwd: str, code: str) -> None:
+    proposal = project.approved()
     try:
-        intent = shop.intend(proposal, PYTHON, "-c", marker(shop), cwd=cwd)
+        intent = project.intend(proposal, PYTHON, "-c", marker(project), cwd=cwd)
     except Refused:
         assert cwd == ".."  # refused when it was intended: as good
         return
-    assert refused(shop, intent) == code
+    assert refused(project, intent) == code
 
 
-def test_a_link_out_of_the_project_is_no_folder_to_run_in(shop: Workshop) -> None:
-    (shop.root / "out").symlink_to(shop.root.parent)
-    assert refused(shop, shop.script(marker(shop), cwd="out")) == "outside_project"
+def test_a_link_out_of_the_project_is_no_folder_to_run_in(project: TraceProject) -> None:
+    (project.root / "out").symlink_to(project.root.parent)
+    assert refused(project, project.script(marker(project), cwd="out")) == "outside_project"
 
 
 def test_too_much_output_is_cut_and_said(tmp_path: Path) -> None:
-    with workshop(tmp_path) as shop:
-        shop.begin(Policy(max_output_bytes=2_000))
-        done = shop.execute(shop.script("print('x' * 5000)"))
-        assert len(shop.output(done, "stdout")) == 2_000
-        assert shop.last().result.truncated == ("stdout",)
+    with open_trace_project(tmp_path) as project:
+        project.begin(Policy(max_output_bytes=2_000))
+        done = project.execute_intent(project.script("print('x' * 5000)"))
+        assert len(project.output(done, "stdout")) == 2_000
+        assert project.last().result.truncated == ("stdout",)
         assert [one.code for one in done.findings] == ["output_truncated"]
 
 
@@ -385,67 +400,67 @@ def test_too_much_output_is_cut_and_said(tmp_path: Path) -> None:
 
 
 @pytest.mark.requirement("TRC-063")
-def test_a_risky_intent_without_approval_is_not_run(shop: Workshop) -> None:
-    proposal = shop.approved()
+def test_a_risky_intent_without_approval_is_not_run(project: TraceProject) -> None:
+    proposal = project.approved()
     command = ask.SignIntent(
         proposal_id=proposal,
         tool=TOOL,
-        command=(PYTHON, "-c", marker(shop)),
+        command=(PYTHON, "-c", marker(project)),
         risk="critical",
         justification="x",
     )
-    made = shop.ask(Role.EXECUTOR, command).newest(ToolIntentSigned).event
-    assert refused(shop, made.intent_id) == "approval_required"
+    made = project.ask(Role.EXECUTOR, command).newest(ToolIntentSigned).event
+    assert refused(project, made.intent_id) == "approval_required"
 
 
 @pytest.mark.requirement("TRC-033", "TRC-057")
-def test_a_blocked_intent_is_not_run_until_it_is_revised(shop: Workshop) -> None:
-    proposal = shop.approved()
-    words = (PYTHON, "-c", marker(shop))
-    intent = shop.intend(proposal, *words)
+def test_a_blocked_intent_is_not_run_until_it_is_revised(project: TraceProject) -> None:
+    proposal = project.approved()
+    words = (PYTHON, "-c", marker(project))
+    intent = project.intend(proposal, *words)
     block = ask.ReviewIntent(intent_id=intent, status="blocked", rationale="no")
-    shop.ask(Role.CRITIC, block)
-    assert refused(shop, intent) == "intent_blocked"
-    revised = shop.intend(proposal, *words, supersedes=intent)
-    assert refused(shop, intent) in ("intent_closed", "unknown_intent")
-    assert not shop.execute(revised).failed
-    assert ran(shop) == 1
+    project.ask(Role.CRITIC, block)
+    assert refused(project, intent) == "intent_blocked"
+    revised = project.intend(proposal, *words, supersedes=intent)
+    assert refused(project, intent) in ("intent_closed", "unknown_intent")
+    assert not project.execute_intent(revised).failed
+    assert ran(project) == 1
 
 
 @pytest.mark.requirement("TRC-056")
-def test_nothing_under_a_blocked_proposal_is_run(shop: Workshop) -> None:
-    proposal = shop.approved()
-    intent = shop.intend(proposal, PYTHON, "-c", marker(shop))
+def test_nothing_under_a_blocked_proposal_is_run(project: TraceProject) -> None:
+    proposal = project.approved()
+    intent = project.intend(proposal, PYTHON, "-c", marker(project))
     block = ask.ReviewProposal(proposal_id=proposal, status="blocked", rationale="no")
-    shop.ask(Role.CRITIC, block)
-    assert refused(shop, intent) == "proposal_not_approved"
+    project.ask(Role.CRITIC, block)
+    assert refused(project, intent) == "proposal_not_approved"
 
 
 @pytest.mark.requirement("TRC-021")
-def test_an_intent_that_does_not_exist_is_not_run(shop: Workshop) -> None:
-    assert refused(shop, "i99") == "unknown_id"
+def test_an_intent_that_does_not_exist_is_not_run(project: TraceProject) -> None:
+    assert refused(project, "i99") == "unknown_id"
 
 
 @pytest.mark.requirement("TRC-003", "TRC-062")
-def test_another_part_cannot_run_it(shop: Workshop) -> None:
-    assert refused(shop, shop.script(marker(shop)), CRITIC) == "role_policy_violation"
+def test_another_part_cannot_run_it(project: TraceProject) -> None:
+    assert refused(project, project.script(marker(project)), CRITIC) == "role_policy_violation"
 
 
 @pytest.mark.requirement("TRC-058")
-def test_an_intent_is_run_once_and_a_retry_is_a_new_one(shop: Workshop) -> None:
-    proposal = shop.approved()
-    words = (PYTHON, "-c", marker(shop) + "; raise SystemExit(1)")
-    first = shop.intend(proposal, *words)
-    shop.execute(first)
-    state, length = shop.state, shop.length
+def test_an_intent_is_run_once_and_a_retry_is_a_new_one(project: TraceProject) -> None:
+    proposal = project.approved()
+    words = (PYTHON, "-c", marker(project) + "; raise SystemExit(1)")
+    first = project.intend(proposal, *words)
+    project.execute_intent(first)
+    state, length = project.state, project.length
     with pytest.raises(Refused) as caught:
-        shop.execute(first)
+        project.execute_intent(first)
     assert caught.value.code == "intent_closed"
-    assert (shop.state, shop.length, ran(shop)) == (state, length, 1)
-    second = shop.intend(proposal, *words, retry_of=first)
-    assert shop.execute(second).execution == "x2"
-    assert ran(shop) == 2
-    assert shop.types().count("tool_execution_failed") == 2
+    assert (project.state, project.length, ran(project)) == (state, length, 1)
+    second = project.intend(proposal, *words, retry_of=first)
+    assert project.execute_intent(second).execution == "x2"
+    assert ran(project) == 2
+    assert project.types().count("tool_execution_failed") == 2
 
 
 @pytest.mark.requirement("TRC-015", "TRC-053")
@@ -454,56 +469,56 @@ def test_a_forged_record_stops_it_and_is_dealt_with_as_the_policy_says(
     tmp_path: Path, on_forged: OnForgery
 ) -> None:
     """Its chain fits, its signature does not: nothing is run; by default the trace has failed."""
-    with workshop(tmp_path) as shop:
-        shop.begin(Policy(on_invalid_signature=on_forged))
-        intent = shop.script(marker(shop))
-        length = shop.length
-        spoil(shop)
-        other = reopened(shop)
+    with open_trace_project(tmp_path) as project:
+        project.begin(Policy(on_invalid_signature=on_forged))
+        intent = project.script(marker(project))
+        length = project.length
+        spoil(project)
+        other = reopened(project)
         with pytest.raises(Tampered) as caught:
-            other.execute(intent)
+            other.execute_intent(intent)
         assert caught.value.code == "unproved_record"
-        assert ran(shop) == 0
+        assert ran(project) == 0
         if on_forged is OnForgery.FAIL:
             assert other.types()[length:] == ["session_failed"]
             assert other.state.stage is Stage.FAILED
         else:
             assert other.length == length
-        again = reopened(shop)
+        again = reopened(project)
         with pytest.raises(MootError):
-            again.execute(intent)
-        assert (again.length, ran(shop)) == (other.length, 0)
+            again.execute_intent(intent)
+        assert (again.length, ran(project)) == (other.length, 0)
         for one in (other, again):
             one.space.close()
 
 
 @pytest.mark.requirement("TRC-020", "TRC-060", "TRC-069")
-def test_a_broken_chain_refuses_everything_and_is_not_repaired(shop: Workshop) -> None:
-    intent = shop.script(marker(shop))
-    newest = f"{of(shop.stream)} AND seq = {shop.length - 1}"
-    edit(shop.space.path / "ledger.db", f"UPDATE events SET sig = zeroblob(64) WHERE {newest}")
-    before = (shop.space.path / "ledger.db").read_bytes()
-    other = reopened(shop)
+def test_a_broken_chain_refuses_everything_and_is_not_repaired(project: TraceProject) -> None:
+    intent = project.script(marker(project))
+    newest = f"{of(project.stream)} AND seq = {project.length - 1}"
+    edit(project.space.path / "ledger.db", f"UPDATE events SET sig = zeroblob(64) WHERE {newest}")
+    before = (project.space.path / "ledger.db").read_bytes()
+    other = reopened(project)
     with pytest.raises(Tampered) as caught:
-        other.execute(intent)
-    assert (caught.value.stream, caught.value.seq) == (shop.stream, shop.length - 1)
-    assert ran(shop) == 0
-    assert (shop.space.path / "ledger.db").read_bytes() == before
+        other.execute_intent(intent)
+    assert (caught.value.stream, caught.value.seq) == (project.stream, project.length - 1)
+    assert ran(project) == 0
+    assert (project.space.path / "ledger.db").read_bytes() == before
     other.space.store.close()
 
 
 def test_reserved_scopes_are_shown_where_the_policy_asks_for_them(tmp_path: Path) -> None:
-    with workshop(tmp_path) as shop:
-        shop.begin(Policy(require_reservation=True))
-        intent = shop.script(marker(shop), writes=("src/a.py", "docs"))
-        assert refused(shop, intent) == "reservation_required"
-        root = str(shop.root)
+    with open_trace_project(tmp_path) as project:
+        project.begin(Policy(require_reservation=True))
+        intent = project.script(marker(project), writes=("src/a.py", "docs"))
+        assert refused(project, intent) == "reservation_required"
+        root = str(project.root)
         for command in (
             Join(project_root=root, worktree=root),
             Reserve(scopes=("src/*", "docs"), project_root=root, worktree=root),
         ):
-            shop.space.engine.execute(PRESENCE, command, EXECUTOR)
-        assert not shop.execute(intent).failed
+            project.space.engine.execute(PRESENCE, command, EXECUTOR)
+        assert not project.execute_intent(intent).failed
 
 
 # How it ended, in words.
@@ -533,34 +548,34 @@ def test_how_a_run_ended(found: ProgramResult, kind: FailureKind | None) -> None
 def test_traces_are_numbered_without_counting_them(
     tmp_path: Path, taken: int, next_one: int
 ) -> None:
-    with workshop(tmp_path) as shop:
+    with open_trace_project(tmp_path) as project:
         for _ in range(taken):
-            shop.begin()
-        assert shop.begin() == f"trace/t{next_one}"
+            project.begin()
+        assert project.begin() == f"trace/t{next_one}"
 
 
-def test_evidence_is_named_by_its_run_or_its_hash(shop: Workshop) -> None:
-    done = shop.execute(shop.script("print('seen')"))
+def test_evidence_is_named_by_its_run_or_its_hash(project: TraceProject) -> None:
+    done = project.execute_intent(project.script("print('seen')"))
     (stdout,) = (one.ref.sha256 for one in done.outputs if one.name == "stdout")
     for name in (f"{done.execution}/stdout", stdout, stdout[:12]):
-        found = tracing.resolve_evidence(shop.space, shop.stream, name)
+        found = tracing.resolve_evidence(project.space, project.stream, name)
         assert (found.sha256, found.differs) == (stdout, False)
         assert found.ref is not None
-    shop.space.artifacts.erase(stdout)
-    assert tracing.resolve_evidence(shop.space, shop.stream, stdout).ref is None
+    project.space.artifacts.erase(stdout)
+    assert tracing.resolve_evidence(project.space, project.stream, stdout).ref is None
 
 
 @pytest.mark.parametrize("name", ["x1/none", "x9/stdout", "../../etc/passwd", "xyz", "0" * 10, ""])
-def test_evidence_that_names_nothing_says_so(shop: Workshop, name: str) -> None:
-    shop.execute(shop.script("print('seen')"))
+def test_evidence_that_names_nothing_says_so(project: TraceProject, name: str) -> None:
+    project.execute_intent(project.script("print('seen')"))
     with pytest.raises(MootError) as caught:
-        tracing.resolve_evidence(shop.space, shop.stream, name)
+        tracing.resolve_evidence(project.space, project.stream, name)
     assert caught.value.hint
 
 
-def test_a_trace_that_is_not_there_says_so(shop: Workshop) -> None:
+def test_a_trace_that_is_not_there_says_so(project: TraceProject) -> None:
     for name in ("t9", "trace/t9", "none"):
         with pytest.raises(NotFound):
-            tracing.require_trace(shop.space, name)
+            tracing.require_trace(project.space, name)
     with pytest.raises(MootError):
-        tracing.require_trace(shop.space, "../../etc")
+        tracing.require_trace(project.space, "../../etc")

@@ -18,14 +18,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from moot.api.traces import inspection
+from moot.api.traces import inspection as auditing
+from moot.api.traces.inspection import Inspection
 from moot.core.errors import MootError
 from moot.core.ledger import RecordToAppend
 from moot.core.machine import Event
 from moot.core.record import Body, Record, seal
 from moot.core.signing import Signer
 from moot.engine.export import bundle, envelope
-from moot.flows.trace import auditing, inspection
-from moot.flows.trace.inspection import Inspection
 from moot.keys.folder import KeyFolder
 from moot.protocols.trace import commands as ask
 from moot.protocols.trace import events as did
@@ -34,10 +35,11 @@ from moot.protocols.trace.machine import MACHINE
 from moot.protocols.trace.model import AuditVerdict, ExecutionResult, Profile, Review, Role, Stage
 from moot.verify import standalone
 from moot.workspace import trust as trust_files
-from moot.workspace.check import CheckOptions
+from moot.workspace.integrity_check import CheckOptions
 from moot.workspace.workspace import Workspace
 from tests.cli.damage import edit, of
-from tests.trace.workshop import AGENTS, AUDITOR, Workshop, reopened, workshop
+from tests.sampling import examples
+from tests.trace.trace_project import AGENTS, AUDITOR, TraceProject, open_trace_project, reopened
 
 Lines = list[bytes]
 
@@ -65,18 +67,18 @@ class Kept(NamedTuple):
 @pytest.fixture(scope="module")
 def kept(tmp_path_factory: pytest.TempPathFactory) -> Kept:
     place = tmp_path_factory.mktemp("kept")
-    with workshop(place) as shop:
-        shop.begin()
-        shop.to_final()
-        auditing.audit_trace(shop.space, shop.stream, AUDITOR, Profile.DEFAULT)
-        shop.space.engine.checkpoint()
-        return keep(shop, place)
+    with open_trace_project(place) as project:
+        project.begin()
+        project.to_final()
+        auditing.audit_trace(project.space, project.stream, AUDITOR, Profile.DEFAULT)
+        project.space.engine.checkpoint()
+        return keep(project, place)
 
 
-def keep(shop: Workshop, place: Path) -> Kept:
-    space = shop.space
+def keep(project: TraceProject, place: Path) -> Kept:
+    space = project.space
     with space.store.read() as view:
-        lines = tuple(bundle(view, space.trust, space.artifacts, [shop.stream]))
+        lines = tuple(bundle(view, space.trust, space.artifacts, [project.stream]))
     (place / "trust.json").write_bytes(
         trust_files.trust_file_bytes(trust_files.trust_file_of(space.trust))
     )
@@ -86,7 +88,7 @@ def keep(shop: Workshop, place: Path) -> Kept:
         held = space.keys.find(name, registry.agents[name].kid)
         assert held is not None
         signers[name] = held.signer
-    return Kept(place, lines, signers, shop.stream)
+    return Kept(place, lines, signers, project.stream)
 
 
 def stream_of(line: bytes) -> str | None:
@@ -226,7 +228,7 @@ def test_a_file_that_was_cut_short_is_no_passed_trace(kept: Kept, left: int) -> 
     assert not found.holds
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(60), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_no_flipped_byte_goes_unnoticed_and_none_raises(kept: Kept, data: st.DataObject) -> None:
     whole = bytearray(b"".join(kept.lines))
@@ -300,17 +302,17 @@ def test_the_swapped_artifact_is_named_however_many_read(kept: Kept) -> None:
 
 
 @pytest.mark.requirement("TRC-069")
-def test_nothing_passes_in_a_damaged_file(shop: Workshop, tmp_path: Path) -> None:
+def test_nothing_passes_in_a_damaged_file(project: TraceProject, tmp_path: Path) -> None:
     """Reading stops at the damage: what follows was not looked at, whose ever it is."""
     streams = []
     for text in ("one", "two"):
-        streams.append(shop.begin())
-        done = shop.execute(shop.script(f"print({text!r})"))
+        streams.append(project.begin())
+        done = project.execute_intent(project.script(f"print({text!r})"))
         assert not done.failed
-    shop.space.engine.checkpoint()
-    with shop.space.store.read() as view:
-        lines = list(bundle(view, shop.space.trust, shop.space.artifacts, streams))
-    kept = keep(shop, tmp_path)
+    project.space.engine.checkpoint()
+    with project.space.store.read() as view:
+        lines = list(bundle(view, project.space.trust, project.space.artifacts, streams))
+    kept = keep(project, tmp_path)
     mine = next(n for n, line in enumerate(lines) if b'{"chunk":"b25lCg==' in line)
     lines[mine] = b'{"chunk":"%b"}\n' % base64.b64encode(b"ONE\n")
     found = judge(kept, with_header(lines))
@@ -394,11 +396,11 @@ def test_all_agents_keys_stolen_still_do_not_fit_the_checkpoint(kept: Kept) -> N
 
 
 def test_an_event_of_another_trace_does_not_fit_in(kept: Kept, tmp_path: Path) -> None:
-    with workshop(tmp_path) as shop:
-        shop.begin()
-        shop.to_final()
-        shop.space.engine.checkpoint()
-        other = keep(shop, tmp_path)
+    with open_trace_project(tmp_path, "lime-lynx") as project:
+        project.begin()
+        project.to_final()
+        project.space.engine.checkpoint()
+        other = keep(project, tmp_path)
     lines = list(kept.lines)
     lines[kept.first() + 3] = other.lines[other.first() + 3]
     found = judge(kept, with_header(lines))
@@ -407,9 +409,9 @@ def test_an_event_of_another_trace_does_not_fit_in(kept: Kept, tmp_path: Path) -
 
 
 def test_another_ledgers_trust_file_does_not_do(kept: Kept, tmp_path: Path) -> None:
-    with workshop(tmp_path) as shop:
-        shop.begin()
-        other = keep(shop, tmp_path)
+    with open_trace_project(tmp_path, "lime-lynx") as project:
+        project.begin()
+        other = keep(project, tmp_path)
     found = judge(kept, list(kept.lines), other.trust)
     assert found.verdict.verdict == "unknown-key"
     assert found.reports[0].verdict is AuditVerdict.FAIL
@@ -420,18 +422,18 @@ def test_another_ledgers_trust_file_does_not_do(kept: Kept, tmp_path: Path) -> N
 
 
 @pytest.fixture
-def shop(tmp_path: Path) -> Iterator[Workshop]:
-    with workshop(tmp_path) as made:
+def project(tmp_path: Path) -> Iterator[TraceProject]:
+    with open_trace_project(tmp_path) as made:
         made.begin()
         yield made
 
 
-def force(shop: Workshop, role: Role, event: Event) -> None:
+def force(project: TraceProject, role: Role, event: Event) -> None:
     """Append an event with its author's own key, asking nobody."""
-    space = shop.space
+    space = project.space
     with space.store.write() as change:
-        (*_, last) = change.records(shop.stream)
-        binding = shop.state.binding_of(role)
+        (*_, last) = change.records(project.stream)
+        binding = project.state.binding_of(role)
         assert binding is not None
         held = space.keys.find(binding.agent, binding.kid)
         assert held is not None
@@ -516,12 +518,12 @@ PROPOSED = did.ProposalCreated(
     ],
 )
 def test_events_signed_past_the_rules_are_valid_bytes_and_a_failed_audit(
-    shop: Workshop, tmp_path: Path, role: Role, written: tuple[Event, ...], code: str
+    project: TraceProject, tmp_path: Path, role: Role, written: tuple[Event, ...], code: str
 ) -> None:
     for event in written:
-        force(shop, role, event)
-    shop.space.engine.checkpoint()
-    kept = keep(shop, tmp_path)
+        force(project, role, event)
+    project.space.engine.checkpoint()
+    kept = keep(project, tmp_path)
     found = judge(kept, list(kept.lines))
     assert found.verdict.verdict == "valid"
     assert not found.holds
@@ -532,17 +534,17 @@ def test_events_signed_past_the_rules_are_valid_bytes_and_a_failed_audit(
 
 
 @pytest.mark.requirement("TRC-020")
-def test_an_event_of_a_revoked_key_is_not_believed(shop: Workshop, tmp_path: Path) -> None:
-    from moot.engine.agents import current_heads, current_key, revoke
+def test_an_event_of_a_revoked_key_is_not_believed(project: TraceProject, tmp_path: Path) -> None:
+    from moot.engine.registry_commands import current_heads, find_agent, revoke
 
-    shop.approved()
-    space = shop.space
+    project.approved()
+    space = project.space
     ref, data = current_heads(space.engine)
     space.artifacts.put(data, ref.media_type)
-    revoke(space.engine, current_key(space.engine, AGENTS[Role.EXECUTOR]).kid, "stolen", ref)
-    force(shop, Role.EXECUTOR, FINAL)
+    revoke(space.engine, find_agent(space.engine, AGENTS[Role.EXECUTOR]).kid, "stolen", ref)
+    force(project, Role.EXECUTOR, FINAL)
     space.engine.checkpoint()
-    kept = keep(shop, tmp_path)
+    kept = keep(project, tmp_path)
     found = judge(kept, list(kept.lines))
     assert found.verdict.verdict == "unknown-key"
     assert found.reports[0].verdict is AuditVerdict.FAIL
@@ -550,36 +552,36 @@ def test_an_event_of_a_revoked_key_is_not_believed(shop: Workshop, tmp_path: Pat
 
 
 def test_an_auditor_with_a_key_folder_of_its_own_believes_the_workspace(
-    shop: Workshop, tmp_path: Path
+    project: TraceProject, tmp_path: Path
 ) -> None:
     """Nothing is pinned there yet: that is no reason to fail what others did."""
-    shop.to_final()
+    project.to_final()
     auditor = KeyFolder(tmp_path / "auditor")
-    for file in shop.keys.rglob("*"):
+    for file in project.keys.rglob("*"):
         if file.is_file() and file.name != "trust.json":
-            place = auditor.path / file.relative_to(shop.keys)
+            place = auditor.path / file.relative_to(project.keys)
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_bytes(file.read_bytes())
             place.chmod(0o600)
-    with Workspace(shop.space.path, auditor) as space:
-        done = auditing.audit_trace(space, shop.stream, AUDITOR, Profile.DEFAULT)
+    with Workspace(project.space.path, auditor) as space:
+        done = auditing.audit_trace(space, project.stream, AUDITOR, Profile.DEFAULT)
     assert done.report.verdict is AuditVerdict.PASS
 
 
-def _to(shop: Workshop, stage: Stage) -> None:
+def _to(project: TraceProject, stage: Stage) -> None:
     """As far as a stage, with real events."""
     if stage is Stage.PLANNING:
         return
     if stage is Stage.REVIEWING:
-        shop.ask(Role.PLANNER, PROPOSE)
+        project.ask(Role.PLANNER, PROPOSE)
     elif stage is Stage.EXECUTING:
-        shop.approved()
+        project.approved()
     elif stage is Stage.CLAIMING:
-        shop.execute(shop.script("print(1)"))
+        project.execute_intent(project.script("print(1)"))
     else:
-        shop.to_final()
+        project.to_final()
     if stage is Stage.COMPLETED:
-        auditing.audit_trace(shop.space, shop.stream, AUDITOR, Profile.DEFAULT)
+        auditing.audit_trace(project.space, project.stream, AUDITOR, Profile.DEFAULT)
 
 
 PROPOSE = ask.CreateProposal(
@@ -597,18 +599,20 @@ STAGES = (
 
 @pytest.mark.requirement("TRC-015", "TRC-069")
 @pytest.mark.parametrize("stage", STAGES)
-def test_a_changed_byte_fails_a_trace_wherever_it_stands(shop: Workshop, stage: Stage) -> None:
+def test_a_changed_byte_fails_a_trace_wherever_it_stands(
+    project: TraceProject, stage: Stage
+) -> None:
     """E-22, E-23: told by the verification, for nothing can be appended to a broken chain."""
-    _to(shop, stage)
-    assert shop.state.stage is stage
-    shop.space.engine.checkpoint()
-    first = f"{of(shop.stream)} AND seq = 0"
+    _to(project, stage)
+    assert project.state.stage is stage
+    project.space.engine.checkpoint()
+    first = f"{of(project.stream)} AND seq = 0"
     edit(
-        shop.space.path / "ledger.db",
+        project.space.path / "ledger.db",
         f"UPDATE events SET body = CAST(replace(CAST(body AS TEXT), '\"see\"', '\"sea\"') AS BLOB)"
         f" WHERE {first}",
     )
-    other = reopened(shop)
+    other = reopened(project)
     length = other.length
     for role, command in (
         (Role.PLANNER, PROPOSE),
@@ -618,8 +622,8 @@ def test_a_changed_byte_fails_a_trace_wherever_it_stands(shop: Workshop, stage: 
         with pytest.raises(MootError):
             other.ask(role, command)
     assert other.length == length
-    how = CheckOptions(KeyFolder(shop.keys))
-    found = inspection.inspect_live(shop.space.path, how, shop.stream)
+    how = CheckOptions(KeyFolder(project.keys))
+    found = inspection.inspect_live(project.space.path, how, project.stream)
     assert (found.verdict.verdict, found.holds) == ("tampered", False)
     (report,) = found.reports
     assert (report.verdict, report.first_bad, report.last_trusted) == (AuditVerdict.FAIL, 0, None)
@@ -627,13 +631,13 @@ def test_a_changed_byte_fails_a_trace_wherever_it_stands(shop: Workshop, stage: 
 
 
 @pytest.mark.requirement("TRC-043", "TRC-061")
-def test_an_audit_that_was_begun_and_never_ended_is_gone_on_with(shop: Workshop) -> None:
+def test_an_audit_that_was_begun_and_never_ended_is_gone_on_with(project: TraceProject) -> None:
     from moot.protocols.trace.commands import StartVerification
 
-    shop.to_final()
-    shop.ask(Role.AUDITOR, StartVerification(profile="strict"))
-    before = shop.length
-    done = auditing.audit_trace(shop.space, shop.stream, AUDITOR, Profile.DEFAULT)
+    project.to_final()
+    project.ask(Role.AUDITOR, StartVerification(profile="strict"))
+    before = project.length
+    done = auditing.audit_trace(project.space, project.stream, AUDITOR, Profile.DEFAULT)
     assert (done.run, done.report.profile) == ("v1", Profile.STRICT)
-    assert shop.length == before + 1
+    assert project.length == before + 1
     assert done.report.events == before - 1

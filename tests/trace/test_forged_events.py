@@ -12,12 +12,10 @@ from moot.core.machine import Event
 from moot.core.names import OPERATOR
 from moot.protocols.trace import commands as ask
 from moot.protocols.trace import events as did
-from moot.protocols.trace.case import case_of
-from moot.protocols.trace.lifecycle import TRANSITIONS
+from moot.protocols.trace.lifecycle import TRANSITIONS, TraceActor, case_of
 from moot.protocols.trace.machine import MACHINE
 from moot.protocols.trace.model import BundledClaim, Profile, Stage, State
 from moot.protocols.trace.policy import Risk
-from moot.protocols.trace.roles import TraceActor
 from moot.protocols.trace.rules import RULES
 
 from .scene import AUDITOR, CRITIC, NOWHERE, Trace

@@ -22,6 +22,7 @@ from moot.protocols.trace.policy import Policy, Risk, ToolRule
 
 from .scene import BAD, CRITIC, EXECUTOR, NOWHERE, OK, PLANNER, Ledgered, Trace, intent
 
+_NORMALISED = pytest.mark.requirement("TRC-032")
 RUNNERS = ("busybox", "dash", "ksh", "nice", "script", "setsid", "stdbuf", "time", "watch")
 
 
@@ -31,8 +32,8 @@ RUNNERS = ("busybox", "dash", "ksh", "nice", "script", "setsid", "stdbuf", "time
     [
         ({"justification": " "}, "text_missing"),
         ({"risk": ""}, "risk_missing"),
-        ({"input_hash": "abc"}, "input_mismatch"),
-        ({"input_hash": NOWHERE}, "input_mismatch"),
+        pytest.param({"input_hash": "abc"}, "input_mismatch", marks=_NORMALISED),
+        pytest.param({"input_hash": NOWHERE}, "input_mismatch", marks=_NORMALISED),
         ({"tool": ""}, "text_missing"),
         ({"timeout_ms": 0}, "bad_timeout"),
         ({"timeout_ms": 10**9}, "bad_timeout"),

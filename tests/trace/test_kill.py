@@ -13,12 +13,12 @@ from pathlib import Path
 
 import pytest
 
+from moot.api.traces import running, tracing
 from moot.core.errors import Refused
-from moot.flows.trace import execution, run_lock, tracing
 from moot.protocols.trace.events import ToolExecutionFailed
 from moot.protocols.trace.model import FailureKind, Stage
-from moot.system.program import Program
-from tests.trace.workshop import EXECUTOR, Workshop, reopened, workshop
+from moot.system.programs import Program
+from tests.trace.trace_project import EXECUTOR, TraceProject, open_trace_project, reopened
 
 PAUSE = threading.Event()
 # Where the runner kills itself: before or after one of its steps.
@@ -35,7 +35,7 @@ MOMENTS = {
 RUNNER = """
     import os, signal, sys
     from pathlib import Path
-    from moot.flows.trace import execution
+    from moot.api.traces import running as execution
     from moot.keys.folder import KeyFolder
     from moot.workspace.workspace import Workspace
 
@@ -53,13 +53,13 @@ RUNNER = """
 """
 
 
-def mark(shop: Workshop) -> Path:
-    return shop.root.parent / "ran"
+def mark(project: TraceProject) -> Path:
+    return project.root.parent / "ran"
 
 
-def times_run(shop: Workshop) -> int:
+def times_run(project: TraceProject) -> int:
     try:
-        return len(mark(shop).read_text())
+        return len(mark(project).read_text())
     except FileNotFoundError:
         return 0
 
@@ -78,96 +78,102 @@ def test_a_runner_killed_at_any_moment_leaves_one_clear_account(
     tmp_path: Path, moment: str
 ) -> None:
     _, name, when = MOMENTS[moment]
-    with workshop(tmp_path) as shop:
-        shop.begin()
-        intent = shop.script(f"open({str(mark(shop))!r}, 'a').write('x')")
-        before = shop.types()
-    words = [sys.executable, "-c", textwrap.dedent(RUNNER), str(shop.root), str(shop.keys)]
-    words += [shop.stream, intent, EXECUTOR, name, when]
+    with open_trace_project(tmp_path) as project:
+        project.begin()
+        intent = project.script(f"open({str(mark(project))!r}, 'a').write('x')")
+        before = project.types()
+    words = [sys.executable, "-c", textwrap.dedent(RUNNER), str(project.root), str(project.keys)]
+    words += [project.stream, intent, EXECUTOR, name, when]
     killed = subprocess.run(words, env={**os.environ}, capture_output=True, check=False)
     assert killed.returncode == -signal.SIGKILL, killed.stderr
-    ran = times_run(shop)
-    shop = reopened(shop)
+    ran = times_run(project)
+    project = reopened(project)
     try:
-        recovered = execution.recover(shop.space, shop.stream)
-        after = shop.types()[len(before) :]
+        recovered = running.recover(project.space, project.stream)
+        after = project.types()[len(before) :]
         if moment == "before the start is on record":
             assert (after, ran, recovered) == ([], 0, [])
-            assert not shop.execute(intent).failed  # it never began: it may still run
-            assert times_run(shop) == 1
+            assert not project.execute_intent(intent).failed  # it never began: it may still run
+            assert times_run(project) == 1
             return
         if moment == "after the end is on record":
             assert after == ["tool_execution_started", "tool_execution_completed"]
             assert recovered == []
         else:
             assert after == ["tool_execution_started", "tool_execution_failed"]
-            end = shop.last()
+            end = project.last()
             assert end.recovered
             assert end.failure.kind is FailureKind.DIED
             assert end.failure.evidence[0] == "the process that ran it is gone"
-            assert shop.state.stage is Stage.EXECUTING
-        length = shop.length
+            assert project.state.stage is Stage.EXECUTING
+        length = project.length
         with pytest.raises(Refused):
-            shop.execute(intent)
-        assert execution.recover(shop.space, shop.stream) == []
-        assert (shop.length, times_run(shop)) == (length, ran)
+            project.execute_intent(intent)
+        assert running.recover(project.space, project.stream) == []
+        assert (project.length, times_run(project)) == (length, ran)
         assert ran <= 1
     finally:
-        shop.space.close()
+        project.space.close()
 
 
 @pytest.mark.requirement("TRC-061")
 def test_what_outlives_its_killed_runner_is_ended_before_it_is_called_failed(
     tmp_path: Path,
 ) -> None:
-    with workshop(tmp_path) as shop:
-        shop.begin()
-        intent = shop.script(
-            f"import os, signal; open({str(mark(shop))!r}, 'w').write(str(os.getpid()));"
+    with open_trace_project(tmp_path) as project:
+        project.begin()
+        intent = project.script(
+            f"import os, signal; open({str(mark(project))!r}, 'w').write(str(os.getpid()));"
             " signal.pause()"
         )
-        words = [sys.executable, "-c", textwrap.dedent(RUNNER), str(shop.root), str(shop.keys)]
-        words += [shop.stream, intent, EXECUTOR, "store_outputs", "after"]
+        words = [
+            sys.executable,
+            "-c",
+            textwrap.dedent(RUNNER),
+            str(project.root),
+            str(project.keys),
+        ]
+        words += [project.stream, intent, EXECUTOR, "store_outputs", "after"]
         runner = subprocess.Popen(words)
-        wait_until(lambda: mark(shop).exists() and mark(shop).read_text())
-        place = run_lock._place(shop.space.path, shop.stream, intent)
-        note = run_lock._note(place)  # until it is there nobody knows which process it is
+        wait_until(lambda: mark(project).exists() and mark(project).read_text())
+        place = running._place(project.space.path, project.stream, intent)
+        note = running._note(place)  # until it is there nobody knows which process it is
         wait_until(lambda: note.exists() and note.read_bytes())
-        pid = int(mark(shop).read_text())
-        assert run_lock.is_running(shop.space.path, shop.stream, intent)
-        assert execution.recover(shop.space, shop.stream) == []  # it lives: nothing to recover
+        pid = int(mark(project).read_text())
+        assert running.is_running(project.space.path, project.stream, intent)
+        assert running.recover(project.space, project.stream) == []  # it lives: nothing to recover
         with pytest.raises(Refused):
-            shop.execute(intent)
+            project.execute_intent(intent)
         runner.kill()
         runner.wait(timeout=120)
-        assert not run_lock.is_running(shop.space.path, shop.stream, intent)
+        assert not running.is_running(project.space.path, project.stream, intent)
         assert Path(f"/proc/{pid}").exists()
-        (outcome,) = execution.recover(shop.space, shop.stream)
+        (outcome,) = running.recover(project.space, project.stream)
         evidence = outcome.newest(ToolExecutionFailed).event.failure.evidence
         assert evidence[1] == f"its command, process {pid}, was still there and was ended"
         wait_until(lambda: _gone(pid))
-        assert list((shop.space.path / run_lock.FOLDER).iterdir()) == []
+        assert list((project.space.path / running.FOLDER).iterdir()) == []
 
 
 @pytest.mark.requirement("TRC-061")
 @pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="no environments are shown")
 def test_a_command_that_nobody_could_note_is_ended_too(tmp_path: Path) -> None:
     """Killed between the command's first moment and the note of its process."""
-    with workshop(tmp_path) as shop:
-        shop.begin()
-        intent = shop.script(
-            f"import os, signal; open({str(mark(shop))!r}, 'w').write(str(os.getpid()));"
+    with open_trace_project(tmp_path) as project:
+        project.begin()
+        intent = project.script(
+            f"import os, signal; open({str(mark(project))!r}, 'w').write(str(os.getpid()));"
             " signal.pause()"
         )
-        dies = "from moot.flows.trace import run_lock; import os, signal;"
+        dies = "from moot.api.traces import running as run_lock; import os, signal;"
         dies += " run_lock.RunLock.note_process = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
-        words = [sys.executable, "-c", dies + textwrap.dedent(RUNNER), str(shop.root)]
-        words += [str(shop.keys), shop.stream, intent, EXECUTOR, "store_outputs", "after"]
+        words = [sys.executable, "-c", dies + textwrap.dedent(RUNNER), str(project.root)]
+        words += [str(project.keys), project.stream, intent, EXECUTOR, "store_outputs", "after"]
         killed = subprocess.run(words, capture_output=True, check=False)
         assert killed.returncode == -signal.SIGKILL, killed.stderr
-        wait_until(lambda: mark(shop).exists() and mark(shop).read_text())
-        pid = int(mark(shop).read_text())
-        (outcome,) = execution.recover(shop.space, shop.stream)
+        wait_until(lambda: mark(project).exists() and mark(project).read_text())
+        pid = int(mark(project).read_text())
+        (outcome,) = running.recover(project.space, project.stream)
         assert outcome.newest(ToolExecutionFailed).event.failure.evidence == (
             "the process that ran it is gone",
             "it is not known whether its command had begun",
@@ -176,38 +182,38 @@ def test_a_command_that_nobody_could_note_is_ended_too(tmp_path: Path) -> None:
         wait_until(lambda: _gone(pid))
 
 
-def died(shop: Workshop, intent: str) -> None:
+def died(project: TraceProject, intent: str) -> None:
     """A start on record whose process is gone: nobody holds its lock."""
-    event = tracing.read_intent(shop.space, shop.stream, intent)
-    execution._start(shop.space, shop.stream, event, EXECUTOR, shop.root, Program())
+    event = tracing.read_intent(project.space, project.stream, intent)
+    running._start(project.space, project.stream, event, EXECUTOR, project.root, Program())
 
 
 @pytest.mark.requirement("TRC-061")
 def test_the_next_run_records_what_died_before_it(tmp_path: Path) -> None:
-    with workshop(tmp_path) as shop:
-        shop.begin()
-        died(shop, shop.script("print(1)"))
-        before = len(shop.types())
-        assert not shop.execute(shop.script("print(2)")).failed
-        assert [name for name in shop.types()[before:] if name.startswith("tool_execution")] == [
+    with open_trace_project(tmp_path) as project:
+        project.begin()
+        died(project, project.script("print(1)"))
+        before = len(project.types())
+        assert not project.execute_intent(project.script("print(2)")).failed
+        assert [name for name in project.types()[before:] if name.startswith("tool_execution")] == [
             *("tool_execution_failed", "tool_execution_started", "tool_execution_completed")
         ]
 
 
 @pytest.mark.requirement("TRC-061")
 def test_what_died_holds_up_nobody_who_lacks_the_executors_key(tmp_path: Path) -> None:
-    with workshop(tmp_path) as shop:
-        shop.begin()
-        died(shop, shop.script("print(1)"))
-        length = shop.length
-        for file in shop.keys.rglob(f"*{EXECUTOR}*"):
+    with open_trace_project(tmp_path) as project:
+        project.begin()
+        died(project, project.script("print(1)"))
+        length = project.length
+        for file in project.keys.rglob(f"*{EXECUTOR}*"):
             file.unlink()
-    shop = reopened(shop)
+    project = reopened(project)
     try:
-        assert execution.recover(shop.space, shop.stream) == []
-        assert (shop.length, len(shop.state.running)) == (length, 1)
+        assert running.recover(project.space, project.stream) == []
+        assert (project.length, len(project.state.running)) == (length, 1)
     finally:
-        shop.space.close()
+        project.space.close()
 
 
 def _gone(pid: int) -> bool:
@@ -220,19 +226,19 @@ def _gone(pid: int) -> bool:
 
 def test_a_process_of_the_same_number_is_left_alone(tmp_path: Path) -> None:
     """A number is given again; only the one that began at the noted moment is meant."""
-    with workshop(tmp_path) as shop:
-        shop.begin()
-        intent = shop.script("print(1)")
+    with open_trace_project(tmp_path) as project:
+        project.begin()
+        intent = project.script("print(1)")
         other = subprocess.Popen([sys.executable, "-c", "import signal; signal.pause()"])
         try:
-            held = run_lock.RunLock(shop.space.path, shop.stream, intent)
+            held = running.RunLock(project.space.path, project.stream, intent)
             with held:
                 held.note_process(other.pid)
-                note = next((shop.space.path / run_lock.FOLDER).glob("*.json"))
+                note = next((project.space.path / running.FOLDER).glob("*.json"))
                 note.write_text(note.read_text().replace('"mark":"', '"mark":"9'))
                 copy = note.read_bytes()
             note.write_bytes(copy)
-            seen = run_lock.end_leftovers(shop.space.path, shop.stream, intent)
+            seen = running.end_leftovers(project.space.path, project.stream, intent)
             assert seen[1].endswith("is gone too")
             assert other.poll() is None
         finally:
@@ -242,19 +248,27 @@ def test_a_process_of_the_same_number_is_left_alone(tmp_path: Path) -> None:
 
 def test_a_run_in_flight_does_not_keep_others_from_working(tmp_path: Path) -> None:
     """TRC-048: another intent runs meanwhile; the trace moves on when nothing is in flight."""
-    with workshop(tmp_path) as shop:
-        shop.begin()
-        proposal = shop.approved()
-        first = shop.intend(proposal, sys.executable, "-c", "import signal; signal.pause()")
-        second = shop.intend(proposal, sys.executable, "-c", "print(2)")
-        words = [sys.executable, "-c", textwrap.dedent(RUNNER), str(shop.root), str(shop.keys)]
-        runner = subprocess.Popen([*words, shop.stream, first, EXECUTOR, "store_outputs", "after"])
+    with open_trace_project(tmp_path) as project:
+        project.begin()
+        proposal = project.approved()
+        first = project.intend(proposal, sys.executable, "-c", "import signal; signal.pause()")
+        second = project.intend(proposal, sys.executable, "-c", "print(2)")
+        words = [
+            sys.executable,
+            "-c",
+            textwrap.dedent(RUNNER),
+            str(project.root),
+            str(project.keys),
+        ]
+        runner = subprocess.Popen(
+            [*words, project.stream, first, EXECUTOR, "store_outputs", "after"]
+        )
         try:
-            wait_until(lambda: len(shop.state.running) == 1)
-            assert not shop.execute(second).failed
-            assert shop.stage() is Stage.EXECUTING
+            wait_until(lambda: len(project.state.running) == 1)
+            assert not project.execute_intent(second).failed
+            assert project.stage() is Stage.EXECUTING
         finally:
             runner.kill()
             runner.wait(timeout=120)
-        execution.recover(shop.space, shop.stream)
-        assert shop.stage() is Stage.CLAIMING
+        running.recover(project.space, project.stream)
+        assert project.stage() is Stage.CLAIMING

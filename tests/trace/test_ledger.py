@@ -15,20 +15,20 @@ from moot.core.ledger import RecordToAppend
 from moot.core.machine import KeyClass
 from moot.core.names import SYSTEM
 from moot.core.record import Record
-from moot.engine.agents import register
+from moot.engine.registry_commands import register
 from moot.keys.folder import KeyFolder
 from moot.protocols.trace import commands as ask
-from moot.protocols.trace.codec import EVENT_TYPES
 from moot.protocols.trace.events import EVENTS, EXTENSIONS, MUST_BE_SIGNED, NATIVE
 from moot.protocols.trace.machine import MACHINE
 from moot.protocols.trace.model import RoleBinding, Stage
+from moot.protocols.trace.views import EVENT_TYPES
 from moot.workspace.create import create_workspace
 from moot.workspace.workspace import Workspace
-from tests.engine import forge
+from tests.engine import tampering
 
 from .scene import CRITIC, EXECUTOR, PARTS, PLANNER, TRACE, Ledgered, intent, proposal
 
-CROWD = Path(__file__).with_name("crowd.py")
+CROWD = Path(__file__).with_name("crowd_process.py")
 
 
 @pytest.mark.requirement("TRC-049")
@@ -64,7 +64,7 @@ def test_a_writer_with_an_old_head_is_refused_by_the_store_and_helped_by_the_eng
     for engine in (one, other, other, one):
         engine.execute(TRACE, proposal(), PLANNER)
     assert [recorded.seq for recorded in trace.history()] == [0, 1, 2, 3, 4]
-    stale = forge.chain(trace.world, TRACE)[2]
+    stale = tampering.chain(trace.world, TRACE)[2]
     with pytest.raises(Conflict), trace.world.store.write() as change:
         change.append([RecordToAppend(stale, None)])
     assert len(trace.history()) == 5
@@ -78,7 +78,7 @@ def test_every_event_of_a_trace_is_signed_by_whoever_did_it() -> None:
     trace.run(trace.claiming(trace.history()[5].artifacts[0].sha256, supersedes="c1"), EXECUTOR)
     trace.finish()
     trace.verify()
-    records = forge.chain(trace.world, TRACE)
+    records = tampering.chain(trace.world, TRACE)
     kinds = {MACHINE.event_of[record.body.type] for record in records}
     assert set(MUST_BE_SIGNED) <= kinds
     signers = {signer.kid: signer for many in trace.world.keys.signers.values() for signer in many}
@@ -87,11 +87,11 @@ def test_every_event_of_a_trace_is_signed_by_whoever_did_it() -> None:
 
 def spoiled(trace: Ledgered, seq: int) -> None:
     """A false signature, and every later record joined to it: the chain itself is whole."""
-    records = forge.chain(trace.world, trace.stream)
+    records = tampering.chain(trace.world, trace.stream)
     old = records[seq]
     records[seq] = Record(old.stream, old.seq, old.kid, old.raw, bytes(64))
     if seq + 1 < len(records):
-        forge.rewrite(trace.world, trace.stream, seq + 1, prev=records[seq].hash.hex())
+        tampering.rewrite(trace.world, trace.stream, seq + 1, prev=records[seq].hash.hex())
 
 
 @pytest.mark.requirement("TRC-024")
@@ -107,20 +107,20 @@ def test_nothing_runs_and_nothing_is_finished_behind_an_unsigned_event(seq: int)
         (ask.SignFinalStatement(statement="done"), EXECUTOR),
     ]
     spoiled(trace, seq)
-    before = forge.everything(trace.world)
+    before = tampering.everything(trace.world)
     trace.world.engine = trace.world.another_engine()
     for command, actor in asked:
         with pytest.raises(Tampered) as caught:
             trace.world.engine.execute(TRACE, command, actor)
         assert caught.value.seq == seq
-    assert forge.everything(trace.world) == before
+    assert tampering.everything(trace.world) == before
 
 
 @pytest.mark.requirement("TRC-020")
 @pytest.mark.requirement("TRC-060")
 def test_a_wrong_predecessor_is_no_head_to_go_on_from() -> None:
     trace = Ledgered().to("auditing")
-    records = forge.chain(trace.world, TRACE)
+    records = tampering.chain(trace.world, TRACE)
     records[4], records[5] = records[5], records[4]
     with pytest.raises(Tampered):
         trace.world.another_engine().execute(TRACE, intent("p1"), EXECUTOR)

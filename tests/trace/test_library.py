@@ -14,14 +14,14 @@ import moot
 from moot.api.session import Session
 from moot.api.traces import claims, execution, lifecycle, planning, reading, verification
 from moot.core.errors import Conflict, Malformed
-from tests.trace.workshop import AUDITOR, CRITIC, EXECUTOR, PLANNER, workshop
+from tests.trace.trace_project import AUDITOR, CRITIC, EXECUTOR, PLANNER, open_trace_project
 
 
 @pytest.fixture
 def session(tmp_path: Path) -> Iterator[Session]:
     """A project with four agents, seen by a program that acts for each part."""
-    with workshop(tmp_path) as shop:
-        root, keys = shop.root, shop.keys
+    with open_trace_project(tmp_path) as project:
+        root, keys = project.root, project.keys
     with moot.open(root, keys=keys) as opened:
         yield opened
 

@@ -9,11 +9,10 @@ import pytest
 from moot.core.names import OPERATOR, SYSTEM
 from moot.protocols.trace import commands as ask
 from moot.protocols.trace import events as did
-from moot.protocols.trace.lifecycle import ACCEPTED, TRANSITIONS
+from moot.protocols.trace.lifecycle import ACCEPTED, ROLE_OF_EVENT, TRANSITIONS
 from moot.protocols.trace.machine import MACHINE
 from moot.protocols.trace.model import ENDED, ExecutionFailure, FailureKind, Stage
 from moot.protocols.trace.policy import OnForgery, Policy
-from moot.protocols.trace.roles import ROLE_OF_EVENT
 
 from .scene import AUDITOR, CRITIC, EXECUTOR, PLANNER, Ledgered, Trace, intent, proposal
 from .test_roles import everything

@@ -14,17 +14,17 @@ from moot.core.record import MAX_BODY_BYTES
 from moot.core.secrets import SecretPattern
 from moot.protocols.trace import commands as ask
 from moot.protocols.trace import events as did
-from moot.protocols.trace.agenda import agenda
-from moot.protocols.trace.codec import parse_event
-from moot.protocols.trace.left_artifacts import add_artifacts, holds_artifact
+from moot.protocols.trace.machine import agenda
 from moot.protocols.trace.model import (
     FailingStep,
     HeldReservation,
     State,
+    add_artifacts,
+    holds_artifact,
 )
 from moot.protocols.trace.policy import Policy, Risk, ToolRule, find_problems, parse_policy
-from moot.protocols.trace.risk import risk_by_policy
-from moot.protocols.trace.views import describe_event
+from moot.protocols.trace.tool_checks import risk_by_policy
+from moot.protocols.trace.views import describe_event, parse_event
 
 from .scene import CRITIC, EXECUTOR, OK, PLANNER, Trace, intent, proposal
 from .test_audit import failing, finished, judged

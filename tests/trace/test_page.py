@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from moot.flows.trace import auditing, inspection, tracing
+from moot.api.traces import inspection, tracing
+from moot.api.traces import inspection as auditing
 from moot.keys.folder import KeyFolder
 from moot.pages import Graph, Prose, to_html, to_json, to_markdown
 from moot.pages.model import Report
@@ -17,23 +18,23 @@ from moot.protocols.trace import commands as ask
 from moot.protocols.trace.audit import page
 from moot.protocols.trace.model import Profile, Role
 from moot.protocols.trace.policy import Policy
-from moot.workspace.check import CheckOptions
-from tests.trace.workshop import AGENTS, AUDITOR, Workshop, workshop
+from moot.workspace.integrity_check import CheckOptions
+from tests.trace.trace_project import AGENTS, AUDITOR, TraceProject, open_trace_project
 
 HOSTILE = "<script>alert(1)</script> \u202e# [x](https://evil.example) \x1b[31m"
 
 
 @pytest.fixture
-def shop(tmp_path: Path) -> Iterator[Workshop]:
-    with workshop(tmp_path) as made:
+def project(tmp_path: Path) -> Iterator[TraceProject]:
+    with open_trace_project(tmp_path) as made:
         made.begin()
         yield made
 
 
-def shown(shop: Workshop, counted: str = "") -> Report:
-    how = CheckOptions(KeyFolder(shop.keys))
-    found = inspection.inspect_live(shop.space.path, how, shop.stream)
-    return page.trace_page(found.events[shop.stream], found.reports[0], counted)
+def shown(project: TraceProject, counted: str = "") -> Report:
+    how = CheckOptions(KeyFolder(project.keys))
+    found = inspection.inspect_live(project.space.path, how, project.stream)
+    return page.trace_page(found.events[project.stream], found.reports[0], counted)
 
 
 def graph(report: Report) -> Graph:
@@ -41,16 +42,16 @@ def graph(report: Report) -> Graph:
     return one
 
 
-def claim(shop: Workshop, execution: str, text: str, **more: Any) -> None:
-    evidence = (tracing.resolve_evidence(shop.space, shop.stream, f"{execution}/stdout"),)
+def claim(project: TraceProject, execution: str, text: str, **more: Any) -> None:
+    evidence = (tracing.resolve_evidence(project.space, project.stream, f"{execution}/stdout"),)
     command = ask.IssueClaim(text=text, confidence="0.9", evidence=evidence, **more)
-    shop.ask(Role.EXECUTOR, command)
+    project.ask(Role.EXECUTOR, command)
 
 
-def test_a_claim_leads_to_its_run_and_to_what_the_run_left(shop: Workshop) -> None:
-    done = shop.execute(shop.script("print(1)"))
-    claim(shop, done.execution, "it prints 1")
-    found = graph(shown(shop))
+def test_a_claim_leads_to_its_run_and_to_what_the_run_left(project: TraceProject) -> None:
+    done = project.execute_intent(project.script("print(1)"))
+    claim(project, done.execution, "it prints 1")
+    found = graph(shown(project))
     labels = [node.label for node in found.nodes]
     assert labels == ["c1", "x1", "x1/input", "x1/stdout", "x1/stderr", "x1/changed"]
     lines = {(labels[first], labels[second]) for first, second in found.edges}
@@ -59,12 +60,14 @@ def test_a_claim_leads_to_its_run_and_to_what_the_run_left(shop: Workshop) -> No
     assert {node.label for node in found.nodes if node.tone == "good"} == {"x1", "x1/stdout"}
 
 
-def test_objections_stand_in_full_and_superseded_claims_are_told_apart(shop: Workshop) -> None:
-    done = shop.execute(shop.script("print(1)"))
-    claim(shop, done.execution, "everything is fine")
-    shop.ask(Role.CRITIC, ask.ChallengeClaim(claim_id="c1", reason="not everything was tried"))
-    claim(shop, done.execution, "one thing is fine", supersedes="c1")
-    markdown = to_markdown(shown(shop, "governed 1, observed 0, gaps 0"))
+def test_objections_stand_in_full_and_superseded_claims_are_told_apart(
+    project: TraceProject,
+) -> None:
+    done = project.execute_intent(project.script("print(1)"))
+    claim(project, done.execution, "everything is fine")
+    project.ask(Role.CRITIC, ask.ChallengeClaim(claim_id="c1", reason="not everything was tried"))
+    claim(project, done.execution, "one thing is fine", supersedes="c1")
+    markdown = to_markdown(shown(project, "governed 1, observed 0, gaps 0"))
     assert "not everything was tried" in markdown
     assert "no longer" in markdown
     assert "governed 1, observed 0, gaps 0" in markdown
@@ -78,23 +81,23 @@ def test_objections_stand_in_full_and_superseded_claims_are_told_apart(shop: Wor
     ],
 )
 def test_the_title_is_the_first_line_of_the_task_and_the_whole_comes_below(
-    shop: Workshop, task: str, title: str
+    project: TraceProject, task: str, title: str
 ) -> None:
-    shop.stream = tracing.open_trace(shop.space, task, AGENTS).stream
-    report = shown(shop)
+    project.stream = tracing.open_trace(project.space, task, AGENTS).stream
+    report = shown(project)
     assert report.title == title
     assert report.blocks[0] == Prose(task, title="The task", markdown=True)
 
 
-def test_a_task_of_one_line_is_said_once(shop: Workshop) -> None:
-    assert not [block for block in shown(shop).blocks if block.title == "The task"]
+def test_a_task_of_one_line_is_said_once(project: TraceProject) -> None:
+    assert not [block for block in shown(project).blocks if block.title == "The task"]
 
 
-def test_hostile_words_stay_words_in_every_form(shop: Workshop) -> None:
-    done = shop.execute(shop.script("print(1)"))
-    claim(shop, done.execution, HOSTILE)
-    shop.ask(Role.CRITIC, ask.ChallengeClaim(claim_id="c1", reason=HOSTILE))
-    report = shown(shop)
+def test_hostile_words_stay_words_in_every_form(project: TraceProject) -> None:
+    done = project.execute_intent(project.script("print(1)"))
+    claim(project, done.execution, HOSTILE)
+    project.ask(Role.CRITIC, ask.ChallengeClaim(claim_id="c1", reason=HOSTILE))
+    report = shown(project)
     html = to_html(report)
     assert "<script>alert" not in html
     assert "\u202e" not in html
@@ -103,49 +106,49 @@ def test_hostile_words_stay_words_in_every_form(shop: Workshop) -> None:
 
 
 def test_a_picture_that_would_be_too_large_says_what_it_leaves_out(
-    shop: Workshop, monkeypatch: pytest.MonkeyPatch
+    project: TraceProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(page, "MAX_BOXES", 3)
-    done = shop.execute(shop.script("print(1)"))
-    claim(shop, done.execution, "it prints 1")
-    found = graph(shown(shop))
+    done = project.execute_intent(project.script("print(1)"))
+    claim(project, done.execution, "it prints 1")
+    found = graph(shown(project))
     assert len(found.nodes) == 3
     assert found.caption == "3 more are left out of the picture."
 
 
-def test_a_failed_run_and_a_failed_audit_are_shown_as_such(shop: Workshop) -> None:
-    shop.begin(Policy(max_attempts=1))
-    done = shop.execute(shop.script("raise SystemExit(1)"))
-    claim(shop, done.execution, "it fails")
-    (node,) = (node for node in graph(shown(shop)).nodes if node.label == "x1")
+def test_a_failed_run_and_a_failed_audit_are_shown_as_such(project: TraceProject) -> None:
+    project.begin(Policy(max_attempts=1))
+    done = project.execute_intent(project.script("raise SystemExit(1)"))
+    claim(project, done.execution, "it fails")
+    (node,) = (node for node in graph(shown(project)).nodes if node.label == "x1")
     assert (node.tone, node.text) == ("bad", "i1 failed")
     (stderr,) = (one.ref.sha256 for one in done.outputs if one.name == "stdout")
-    shop.space.artifacts.erase(stderr)
-    report = shown(shop)
+    project.space.artifacts.erase(stderr)
+    report = shown(project)
     assert (report.verdict.label, report.verdict.tone) == ("FAIL", "bad")
 
 
 @pytest.mark.requirement("TRC-068")
-def test_the_stored_report_names_its_pages_and_what_it_looked_at(shop: Workshop) -> None:
-    shop.to_final()
-    before = shop.length
-    done = auditing.audit_trace(shop.space, shop.stream, AUDITOR, Profile.STRICT)
-    document = json.loads(b"".join(shop.space.artifacts.chunks(done.artifact.sha256)))
-    assert (document["trace"], document["events"]) == (shop.stream, before)
+def test_the_stored_report_names_its_pages_and_what_it_looked_at(project: TraceProject) -> None:
+    project.to_final()
+    before = project.length
+    done = auditing.audit_trace(project.space, project.stream, AUDITOR, Profile.STRICT)
+    document = json.loads(b"".join(project.space.artifacts.chunks(done.artifact.sha256)))
+    assert (document["trace"], document["events"]) == (project.stream, before)
     assert document["head"] == done.report.head
     assert document["pages"]["html"] == done.page.sha256
-    with shop.space.store.read() as view:
-        (*_, last) = view.records(shop.stream)
+    with project.space.store.read() as view:
+        (*_, last) = view.records(project.stream)
     cited = [ref.sha256 for ref in last.body.artifacts]
     assert cited == [done.artifact.sha256, *document["pages"].values()]
 
 
-def test_several_processes_say_the_same(shop: Workshop) -> None:
-    shop.to_final()
-    shop.space.engine.checkpoint()
+def test_several_processes_say_the_same(project: TraceProject) -> None:
+    project.to_final()
+    project.space.engine.checkpoint()
     one, two = (
         inspection.inspect_live(
-            shop.space.path, CheckOptions(KeyFolder(shop.keys), jobs=jobs), shop.stream
+            project.space.path, CheckOptions(KeyFolder(project.keys), jobs=jobs), project.stream
         )
         for jobs in (1, 2)
     )

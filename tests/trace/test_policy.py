@@ -24,7 +24,7 @@ from moot.protocols.trace.policy import (
     parse_policy,
     policy_document,
 )
-from moot.protocols.trace.risk import risk_by_policy
+from moot.protocols.trace.tool_checks import risk_by_policy
 
 from .scene import Trace
 

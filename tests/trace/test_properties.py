@@ -14,25 +14,20 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from moot.core.errors import Malformed
 from moot.core.machine import Draft
 from moot.core.names import OPERATOR, SYSTEM
+from moot.core.paged_map import decode_state, encode_state
 from moot.core.record import ArtifactRef
-from moot.core.statecodec import decode_state, encode_state
 from moot.protocols.trace import commands as ask
 from moot.protocols.trace import events as did
 from moot.protocols.trace.audit.report import ArtifactPresence, AuditFacts
 from moot.protocols.trace.audit.verification import audit_events, list_cited_artifacts
-from moot.protocols.trace.codec import EVENT_NAMES, EXTENSION_NAMES, event_document, parse_event
-from moot.protocols.trace.drafts import DRAFTS
+from moot.protocols.trace.command_events import DRAFTS
 from moot.protocols.trace.evolution import _EVOLVE
-from moot.protocols.trace.left_artifacts import (
-    MARK_BYTES,
-    PAGE_BYTES,
-    add_artifacts,
-    holds_artifact,
-)
-from moot.protocols.trace.lifecycle import TRANSITIONS
+from moot.protocols.trace.lifecycle import ROLE_OF_EVENT, TRANSITIONS
 from moot.protocols.trace.machine import MACHINE
 from moot.protocols.trace.model import (
     ENDED,
+    MARK_BYTES,
+    PAGE_BYTES,
     AuditVerdict,
     ExecutionFailure,
     ExecutionResult,
@@ -40,12 +35,19 @@ from moot.protocols.trace.model import (
     HeldReservation,
     Stage,
     State,
+    add_artifacts,
+    holds_artifact,
+    sha256_hex,
 )
 from moot.protocols.trace.policy import Policy
-from moot.protocols.trace.roles import ROLE_OF_EVENT
 from moot.protocols.trace.rules import RULES, WORDING_RULES
-from moot.protocols.trace.tool_input import sha256_hex
-from moot.protocols.trace.views import view_status, view_timeline
+from moot.protocols.trace.views import (
+    EVENT_NAMES,
+    parse_event,
+    view_status,
+    view_timeline,
+)
+from tests.sampling import examples
 
 from .scene import AUDITOR, CRITIC, EXECUTOR, PARTS, PLANNER, Trace
 
@@ -240,7 +242,7 @@ class Traces(RuleBasedStateMachine):
 
 
 TestTraces = Traces.TestCase
-TestTraces.settings = settings(max_examples=60, stateful_step_count=40)
+TestTraces.settings = settings(max_examples=examples(60), stateful_step_count=40)
 
 
 def test_the_tables_name_everything() -> None:
@@ -307,19 +309,18 @@ def test_any_payload_is_an_event_or_malformed(name: str, data: bytes) -> None:
 @pytest.mark.requirement("TRC-025")
 def test_an_event_reads_back_from_its_document() -> None:
     trace = Trace().to("completed")
-    trace_names = {event_document(one).event_type for one in trace.history()}
+    trace_names = {EVENT_NAMES[type(one.event)] for one in trace.history()}
     assert {"session_initialized", "proposal_reviewed", "tool_execution_started"} <= trace_names
     assert {"tool_execution_completed", "verification_run_started"} <= trace_names
     for recorded in trace.history():
-        plain = msgspec.to_builtins(event_document(recorded))
-        assert parse_event(plain["event_type"], json.dumps(plain["payload"])) == recorded.event
-        assert plain["extension"] is (plain["event_type"] in EXTENSION_NAMES)
+        name, payload = EVENT_NAMES[type(recorded.event)], msgspec.to_builtins(recorded.event)
+        assert parse_event(name, json.dumps(payload)) == recorded.event
         for field in type(recorded.event).__struct_fields__:
-            less = {key: value for key, value in plain["payload"].items() if key != field}
+            less = {key: value for key, value in payload.items() if key != field}
             required = not _has_default(type(recorded.event), field)
             if required:
                 with pytest.raises(Malformed):
-                    parse_event(plain["event_type"], json.dumps(less))
+                    parse_event(name, json.dumps(less))
 
 
 def _has_default(kind: Any, field: str) -> bool:

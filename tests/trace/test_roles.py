@@ -9,12 +9,12 @@ from msgspec.structs import replace
 
 from moot.core.machine import Command, Event
 from moot.core.names import OPERATOR, SYSTEM
-from moot.engine.agents import rotate
+from moot.engine.registry_commands import rotate
 from moot.protocols.trace import commands as ask
 from moot.protocols.trace import events as did
+from moot.protocols.trace.lifecycle import ROLE_OF_EVENT
 from moot.protocols.trace.model import Role
 from moot.protocols.trace.policy import Policy
-from moot.protocols.trace.roles import ROLE_OF_EVENT
 from moot.testing.world import CUSTODIAN
 
 from .scene import AUDITOR, CRITIC, EXECUTOR, PARTS, PLANNER, Ledgered, Trace, intent, proposal

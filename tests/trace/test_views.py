@@ -7,7 +7,7 @@ import re
 import pytest
 
 from moot.core.findings import Rule
-from moot.core.quoted import Quoted
+from moot.core.text import Quoted
 from moot.protocols.trace import commands as ask
 from moot.protocols.trace.rules import GUARDS, RULES, WORDING_RULES
 from moot.protocols.trace.views import ProposalView, view_status, view_timeline

@@ -12,9 +12,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from moot.flows.usage.otlp_request import JSON, MOST_BYTES, PROTOBUF
-from moot.flows.usage.receiver import MOST_CONNECTIONS, TOKEN_HEADER, OtlpAddress, receiving
-from moot.flows.usage.tool_reports import ModelCall
+from moot.coding_tools.starts import TOKEN_HEADER, OtlpAddress
+from moot.usage.receiver import JSON, MOST_BYTES, MOST_CONNECTIONS, PROTOBUF, receiving
+from moot.usage.tool_reports import ModelCall
 from tests.usage import reports
 
 BODY = json.dumps(reports.log(reports.claude_call())).encode()

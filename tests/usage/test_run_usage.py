@@ -12,11 +12,9 @@ import pytest
 
 from moot.api.page.sessions import sessions
 from moot.api.session import Session
-from moot.api.usage import describe_usage
 from moot.keys.folder import KeyFolder
-from tests.cli.founding import found
-from tests.cli.project import MOOT, Project
-from tests.hooks.stand_ins import put_program
+from tests.hooks.fake_tools import put_program
+from tests.project import MOOT, Project, make_project
 from tests.telemetry.collector import Collector
 
 SECONDS = 60.0
@@ -43,11 +41,8 @@ for line in sys.stdin:
 
 
 @pytest.fixture
-def shop(tmp_path: Path) -> Project:
-    root = tmp_path / "project"
-    root.mkdir()
-    project = Project(root, tmp_path / "keys")
-    found(project)
+def project(tmp_path: Path) -> Project:
+    project = make_project(tmp_path)
     put_program(tmp_path / "bin", "claude", REPORTER)
     project.env["PATH"] = f"{tmp_path / 'bin'}:{project.env['PATH']}"
     return project
@@ -62,12 +57,12 @@ def body_of(**numbers: Any) -> str:
 class Running:
     """A `moot run` of the program, which reports when it is told to."""
 
-    def __init__(self, shop: Project, *words: str, **env: str) -> None:
+    def __init__(self, project: Project, *words: str, **env: str) -> None:
         command = [*MOOT, "run", "--unguarded", *words, "--", "claude"]
         self.process = subprocess.Popen(
             command,
-            cwd=shop.root,
-            env={**shop.env, **env},
+            cwd=project.root,
+            env={**project.env, **env},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -87,30 +82,32 @@ class Running:
         return err
 
 
-def usage_of(shop: Project) -> list[tuple[str, tuple[str, ...], str, bool]]:
-    rows = shop.ok("status")["usage"]
+def usage_of(project: Project) -> list[tuple[str, tuple[str, ...], str, bool]]:
+    rows = project.ok("status")["usage"]
     return [
         (row["work"], tuple(row["agents"]), row["usage"]["line"], row["usage"]["so_far"])
         for row in rows
     ]
 
 
-def recorded(shop: Project) -> list[dict[str, Any]]:
-    return list(shop.ok("log", "presence", "--type", "presence.usage_noted")["events"])
+def recorded(project: Project) -> list[dict[str, Any]]:
+    return list(project.ok("log", "presence", "--type", "presence.usage_noted")["events"])
 
 
-def test_what_a_tool_uses_is_shown_while_it_works_and_recorded_when_it_ends(shop: Project) -> None:
-    run = Running(shop, "--usage", "--name", "amber-otter", "--work", "T-7")
+def test_what_a_tool_uses_is_shown_while_it_works_and_recorded_when_it_ends(
+    project: Project,
+) -> None:
+    run = Running(project, "--usage", "--name", "amber-otter", "--work", "T-7")
     assert run.report(body_of()) == 200
     line = "1 call, 130 tokens, $0.25"
-    assert usage_of(shop) == [("T-7", ("amber-otter",), f"{line} so far", True)]
-    (agent,) = shop.ok("status")["agents"]
+    assert usage_of(project) == [("T-7", ("amber-otter",), f"{line} so far", True)]
+    (agent,) = project.ok("status")["agents"]
     assert (agent["usage"]["micros"], agent["usage"]["so_far"]) == (250_000, True)
-    assert recorded(shop) == []
+    assert recorded(project) == []
     assert run.report(body_of(dollars=0.5)) == 200
     assert "moot: claude used 2 calls, 260 tokens, $0.75\n" in run.end()
-    assert usage_of(shop) == [("T-7", ("amber-otter",), "2 calls, 260 tokens, $0.75", False)]
-    noted = recorded(shop)
+    assert usage_of(project) == [("T-7", ("amber-otter",), "2 calls, 260 tokens, $0.75", False)]
+    noted = recorded(project)
     assert [row["data"] for row in noted] == [
         {
             "tools": ["claude"],
@@ -123,37 +120,37 @@ def test_what_a_tool_uses_is_shown_while_it_works_and_recorded_when_it_ends(shop
         }
     ]
     assert noted[0]["actor"] == "amber-otter"
-    shop.ok("verify")
+    project.ok("verify")
 
 
-def test_runs_add_up_by_agent_and_by_work(shop: Project) -> None:
+def test_runs_add_up_by_agent_and_by_work(project: Project) -> None:
     for name, work in (("amber-otter", "T-7"), ("teal-crane", "T-7"), ("mint-hill", "T-8")):
-        run = Running(shop, "--usage", "--name", name, "--work", work)
+        run = Running(project, "--usage", "--name", name, "--work", work)
         assert run.report(body_of()) == 200
         run.end()
-    assert [row[:3] for row in usage_of(shop)] == [
+    assert [row[:3] for row in usage_of(project)] == [
         ("T-7", ("amber-otter", "teal-crane"), "2 calls, 260 tokens, $0.50"),
         ("T-8", ("mint-hill",), "1 call, 130 tokens, $0.25"),
     ]
-    assert "2 calls, 260 tokens, $0.50" in shop.run("status").out
-    shown = shop.ok("agent", "show", "teal-crane")
+    assert "2 calls, 260 tokens, $0.50" in project.run("status").out
+    shown = project.ok("agent", "show", "teal-crane")
     assert shown["usage"]["line"] == "1 call, 130 tokens, $0.25"
-    folder = shop.root.parent / "pages"
-    shop.ok("report", "--all", "--output", str(folder))
+    folder = project.root.parent / "pages"
+    project.ok("report", "--all", "--output", str(folder))
     page = (folder / "index.html").read_text("utf-8")
     assert "2 calls, 260 tokens, $0.50" in page
 
 
-def test_cards_of_the_page_say_it_too(shop: Project) -> None:
-    run = Running(shop, "--usage", "--name", "amber-otter", "--work", "T-7")
+def test_cards_of_the_page_say_it_too(project: Project) -> None:
+    run = Running(project, "--usage", "--name", "amber-otter", "--work", "T-7")
     assert run.report(body_of()) == 200
-    assert cards(shop) == {"T-7": "1 call, 130 tokens, $0.25 so far"}
+    assert cards(project) == {"T-7": "1 call, 130 tokens, $0.25 so far"}
     run.end()
 
 
-def test_a_collector_of_moots_own_gets_what_the_tool_used(shop: Project) -> None:
+def test_a_collector_of_moots_own_gets_what_the_tool_used(project: Project) -> None:
     with Collector() as collector:
-        run = Running(shop, "--usage", "--name", "amber-otter", **collector.variables)
+        run = Running(project, "--usage", "--name", "amber-otter", **collector.variables)
         assert run.report(body_of()) == 200
         run.end()
     span = collector.span("moot run")
@@ -166,87 +163,93 @@ def test_a_collector_of_moots_own_gets_what_the_tool_used(shop: Project) -> None
     assert kinds == {"input", "output"}
 
 
-def cards(shop: Project) -> dict[str | None, str]:
-    with Session(shop.root, keys=KeyFolder(shop.keys), env=shop.env) as session:
+def cards(project: Project) -> dict[str | None, str | None]:
+    with Session(project.root, keys=KeyFolder(project.keys), env=project.env) as session:
         groups = sessions(session).feed
-    return {card.work: describe_usage(card.usage) for group in groups for card in group.cards}
+    return {
+        card.work: card.usage.line if card.usage else None
+        for group in groups
+        for card in group.cards
+    }
 
 
 def test_where_nothing_can_listen_the_run_goes_on_and_says_so(
-    shop: Project, monkeypatch: pytest.MonkeyPatch
+    project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("moot.flows.usage.receiver.HOST", "192.0.2.1")  # nobody's address
-    done = shop.run("run", "--unguarded", "--usage", "--", "claude", "--tell")
+    monkeypatch.setattr("moot.usage.receiver.HOST", "192.0.2.1")  # nobody's address
+    done = project.run("run", "--unguarded", "--usage", "--", "claude", "--tell")
     assert done.code == 0
     assert "what the tools use is not taken" in done.err
-    assert usage_of(shop) == []
+    assert usage_of(project) == []
 
 
-def test_a_tool_that_says_nothing_has_used_an_unknown_amount(shop: Project) -> None:
-    Running(shop, "--usage", "--name", "amber-otter").end()
-    Running(shop, "--name", "teal-crane").end()
-    assert usage_of(shop) == []
-    assert [agent["usage"] for agent in shop.ok("status", "--all")["agents"]] == [None, None]
-    assert shop.ok("agent", "show", "amber-otter")["usage"] is None
-    assert "used unknown" in " ".join(shop.run("agent", "show", "amber-otter").out.split())
+def test_a_tool_that_says_nothing_has_used_an_unknown_amount(project: Project) -> None:
+    Running(project, "--usage", "--name", "amber-otter").end()
+    Running(project, "--name", "teal-crane").end()
+    assert usage_of(project) == []
+    assert [agent["usage"] for agent in project.ok("status", "--all")["agents"]] == [None, None]
+    assert project.ok("agent", "show", "amber-otter")["usage"] is None
+    assert "used unknown" in " ".join(project.run("agent", "show", "amber-otter").out.split())
 
 
-def test_another_program_cannot_report_for_the_tool(shop: Project) -> None:
-    run = Running(shop, "--usage", "--name", "amber-otter")
+def test_another_program_cannot_report_for_the_tool(project: Project) -> None:
+    run = Running(project, "--usage", "--name", "amber-otter")
     assert run.report(body_of(), token="guessed") == 401
     assert run.report("{", token="own") == 400
     run.end()
-    assert usage_of(shop) == []
+    assert usage_of(project) == []
 
 
-def test_a_price_that_nobody_knows_is_said(shop: Project) -> None:
+def test_a_price_that_nobody_knows_is_said(project: Project) -> None:
     from tests.usage import reports
 
-    run = Running(shop, "--usage")
+    run = Running(project, "--usage")
     assert run.report(json.dumps(reports.log(reports.CODEX_CALL))) == 200
     run.end()
-    ((_, _, line, _),) = usage_of(shop)
+    ((_, _, line, _),) = usage_of(project)
     assert line == "1 call, 55 tokens, price unknown"
-    assert shop.ok("status")["usage"][0]["usage"]["micros"] is None
+    assert project.ok("status")["usage"][0]["usage"]["micros"] is None
 
 
 def test_the_users_own_settings_ask_for_it_and_the_flag_overrides(
-    shop: Project, tmp_path: Path
+    project: Project, tmp_path: Path
 ) -> None:
     own = tmp_path / "own.toml"
     own.write_text('[telemetry]\ntools = "on"\n', encoding="utf-8")
-    run = Running(shop, MOOT_CONFIG=str(own))
+    run = Running(project, MOOT_CONFIG=str(own))
     assert run.report(body_of()) == 200
     run.end()
-    assert len(usage_of(shop)) == 1
-    done = shop.spawn(
+    assert len(usage_of(project)) == 1
+    done = project.spawn(
         "run", "--unguarded", "--no-usage", "--", "claude", "--tell", MOOT_CONFIG=str(own)
     )
     assert json.loads(done.out)["CLAUDE_CODE_ENABLE_TELEMETRY"] is None
 
 
 def test_settings_that_cannot_be_read_ask_for_nothing_and_the_run_goes_on(
-    shop: Project, tmp_path: Path
+    project: Project, tmp_path: Path
 ) -> None:
     own = tmp_path / "own.toml"
     own.write_text("[telemetry\n", encoding="utf-8")
-    done = shop.spawn("run", "--unguarded", "--", "claude", "--tell", MOOT_CONFIG=str(own))
+    done = project.spawn("run", "--unguarded", "--", "claude", "--tell", MOOT_CONFIG=str(own))
     assert done.code == 0
     assert json.loads(done.out)["CLAUDE_CODE_ENABLE_TELEMETRY"] is None
     assert "what the tools use is not asked for" in done.err
 
 
-def test_a_repository_cannot_ask_for_it(shop: Project) -> None:
-    (shop.root / "moot.toml").write_text('[telemetry]\ntools = "on"\n', encoding="utf-8")
-    done = shop.spawn("run", "--unguarded", "--", "claude", "--tell")
+def test_a_repository_cannot_ask_for_it(project: Project) -> None:
+    (project.root / "moot.toml").write_text('[telemetry]\ntools = "on"\n', encoding="utf-8")
+    done = project.spawn("run", "--unguarded", "--", "claude", "--tell")
     assert json.loads(done.out)["CLAUDE_CODE_ENABLE_TELEMETRY"] is None
 
 
-def test_the_program_finds_its_agents_name_for_its_telemetry(shop: Project) -> None:
-    told = shop.spawn("run", "--unguarded", "--name", "amber-otter", "--", "claude", "--tell")
+def test_the_program_finds_its_agents_name_for_its_telemetry(project: Project) -> None:
+    told = project.spawn("run", "--unguarded", "--name", "amber-otter", "--", "claude", "--tell")
     found = json.loads(told.out)
     assert found["OTEL_RESOURCE_ATTRIBUTES"] == "moot.agent=amber-otter"
     assert found["TRACEPARENT"] is None
     own = {"OTEL_RESOURCE_ATTRIBUTES": "team=blue,moot.agent=other"}
-    told = shop.spawn("run", "--unguarded", "--name", "teal-crane", "--", "claude", "--tell", **own)
+    told = project.spawn(
+        "run", "--unguarded", "--name", "teal-crane", "--", "claude", "--tell", **own
+    )
     assert json.loads(told.out)["OTEL_RESOURCE_ATTRIBUTES"] == "team=blue,moot.agent=teal-crane"

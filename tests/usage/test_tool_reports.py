@@ -16,9 +16,9 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 
 from moot.agents.cost import Cost
 from moot.core.errors import Malformed
-from moot.flows.usage.meter import RunUsage, UsageMeter
-from moot.flows.usage.otlp_request import JSON, MOST_BYTES, PROTOBUF, SIGNALS, decode_request
-from moot.flows.usage.tool_reports import ModelCall, read_calls
+from moot.usage.meter import RunUsage, UsageMeter
+from moot.usage.receiver import JSON, MOST_BYTES, PROTOBUF, SIGNALS, decode_request
+from moot.usage.tool_reports import ModelCall, read_calls
 from tests.usage import reports
 
 CLAUDE = ModelCall("claude", Cost(1, 110, 20, 250_000))

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.verify.forge import CHUNK, Bundle, Json, Ledger, artifact_lines, b64, canon, sha
-from tests.verify.judge import judge, named
+from tests.verify.bundle_builder import CHUNK, Bundle, Json, Ledger, artifact_lines, b64, canon, sha
+from tests.verify.verdicts import judge, named
 
 SMALL, EMPTY = b"tea leaves", b""
 EXACT, LARGE = b"x" * CHUNK, b"y" * (2 * CHUNK + 5)

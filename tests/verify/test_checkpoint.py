@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.verify.forge import Json, Ledger, Signer, b64, story
-from tests.verify.judge import judge, named
+from tests.verify.bundle_builder import Json, Ledger, Signer, b64, story
+from tests.verify.verdicts import judge, named
 
 LEDGER = story()
 LEDGER.artifacts = {sha: data for sha, data in LEDGER.artifacts.items() if len(data) < 10_000}

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.verify.forge import Bundle, Json, Ledger, small
-from tests.verify.judge import judge
+from tests.verify.bundle_builder import Bundle, Json, Ledger, small
+from tests.verify.verdicts import judge
 
 WRONG: list[object] = [{}]  # no field of any table takes a list with an object in it
 

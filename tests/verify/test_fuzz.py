@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.verify.forge import small
-from tests.verify.judge import judge, judge_pinned
+from tests.verify.bundle_builder import small
+from tests.verify.verdicts import judge, judge_pinned
 
 LEDGER = small()
 BUNDLE = LEDGER.bundle()

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moot.verify.heads import HeadsReader
+from moot.verify.trusted_registry import HeadsReader
 
 _HASH = "ab" * 32
 _names = st.from_regex(r"[a-z]{1,9}(/[A-Za-z0-9._:@+~-]{1,20})?", fullmatch=True)

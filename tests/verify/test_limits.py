@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
+from moot.verify import bundle, canonical, event_reader, receipt, standalone
+from moot.verify import bundle as artifacts
 from moot.verify.bundle import MAX_LINE, lines_of
-from tests.verify.forge import Json, canon, seal, small
-from tests.verify.judge import judge, named
+from tests.verify.bundle_builder import Json, canon, seal, small
+from tests.verify.verdicts import judge, named
 
 LEDGER = small()
 BUNDLE = LEDGER.bundle()
@@ -227,3 +229,21 @@ def test_a_short_text_is_as_long_as_it_may_be(field: str, more: int, verdict: st
         changes = {"artifacts": [ledger.cite(b"tea", text)]}
     ledger.event("errand/tea", ada, **changes)
     assert judge(ledger.bundle(), ledger).verdict == verdict
+
+
+# The limits of docs/format.md as numbers, for both checkers.
+
+LIMITS = {
+    "integer": (9_007_199_254_740_991, canonical.MAX_INT, standalone.MAX_INTEGER),
+    "depth": (32, canonical.MAX_DEPTH, standalone.MAX_DEPTH),
+    "line": (2_097_152, bundle.MAX_LINE, standalone.MAX_LINE_BYTES),
+    "payload": (65_536, event_reader.MAX_PAYLOAD, standalone.MAX_PAYLOAD_BYTES),
+    "chunk": (786_432, artifacts.CHUNK, standalone.CHUNK_BYTES),
+    "receipt": (67_108_864, receipt.MAX_RECEIPT, standalone.MAX_RECEIPT_BYTES),
+}
+
+
+@pytest.mark.parametrize("limit", LIMITS)
+def test_a_limit_is_the_one_that_the_format_states(limit: str) -> None:
+    stated, ours, alone = LIMITS[limit]
+    assert (ours, alone) == (stated, stated)

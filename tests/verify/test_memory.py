@@ -8,9 +8,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from moot.verify import spool, verify_records
-from tests.verify.forge import CHUNK, Json, Ledger, b64, canon
-from tests.verify.judge import trust_of
+from moot.verify import chain, verify_records
+from tests.verify.bundle_builder import CHUNK, Json, Ledger, b64, canon
+from tests.verify.verdicts import trust_of
 
 
 def _hashed(size: int) -> str:
@@ -67,5 +67,5 @@ def _peak(chunks: int, events: int) -> int:
 def test_more_events_or_larger_artifacts_take_no_more_memory(
     chunks: int, events: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(spool, "_BUFFER", 4096)
+    monkeypatch.setattr(chain, "_BUFFER", 4096)
     assert _peak(chunks, events) < _peak(2, 1000) + 60_000

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from moot.verify import NotAnExport, standalone, verify_bundle
-from tests.verify.forge import canon, small
+from tests.verify.bundle_builder import canon, small
 from tests.verify.test_receipts import ledger, receipt
 
 BUNDLE, RECEIPT = small().bundle().data(), receipt(ledger())

@@ -15,9 +15,9 @@ import pytest
 
 from moot.verify import Workers
 from moot.verify.parallel import BATCH_LINES
-from tests.verify.damage import damaged
-from tests.verify.forge import Ledger, small
-from tests.verify.judge import judge, judge_pinned, named
+from tests.verify.bundle_builder import Ledger, small
+from tests.verify.damaged_bundles import in_quarters, quarter_of
+from tests.verify.verdicts import judge, judge_pinned, named
 
 
 @pytest.fixture(scope="module")
@@ -28,16 +28,11 @@ def workers() -> Iterator[Workers]:
         yield started
 
 
-def _kinds() -> list[str]:
-    return sorted({name.partition(" line ")[0] for name in damaged()})
-
-
-@pytest.mark.parametrize("kind", _kinds())
-def test_every_damaged_bundle_is_judged_alike(kind: str, workers: Workers) -> None:
-    for name, (data, trust) in damaged().items():
-        if name.partition(" line ")[0] == kind:
-            alone = judge_pinned(data, trust, jobs=1)
-            assert judge_pinned(data, trust, workers=workers) == alone, name
+@pytest.mark.parametrize(("kind", "shard"), in_quarters())
+def test_every_damaged_bundle_is_judged_alike(kind: str, shard: int, workers: Workers) -> None:
+    for name, (data, trust) in quarter_of(kind, shard):
+        alone = judge_pinned(data, trust, jobs=1)
+        assert judge_pinned(data, trust, workers=workers) == alone, name
 
 
 def _long(events: int) -> Ledger:

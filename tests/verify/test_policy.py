@@ -12,8 +12,8 @@ from moot.verify import (
     VerdictFinding,
     Workers,
 )
-from tests.verify.forge import Ledger, Signer, small, story
-from tests.verify.judge import judge
+from tests.verify.bundle_builder import Ledger, Signer, small, story
+from tests.verify.verdicts import judge
 
 
 class Watching:

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from moot.verify import receipt as limits
 from moot.verify import standalone, verify_bundle
-from tests.verify.forge import Json, Ledger, Signer, canon, story
-from tests.verify.judge import judge, named, trust_of
+from tests.verify.bundle_builder import Json, Ledger, Signer, canon, story
+from tests.verify.verdicts import judge, named, trust_of
 
 STREAM, MADE = "decision/q-1", "decision.receipt_made"
 JSON_VALUES = st.recursive(
@@ -76,7 +76,7 @@ def test_anything_else_is_not() -> None:
 
 @pytest.mark.requirement("DEC-021")
 def test_a_receipt_is_at_most_as_long_as_the_format_says(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its newline is no part of it. What the limit is: `test_stated_limits.py`."""
+    """Its newline is no part of it. What the limit is: `test_limits.py`."""
     made = ledger()
     whole = receipt(made).removesuffix(b"\n")
     for room, verdict in [(0, ("valid", None)), (-1, ("tampered", 1)), (-36, ("tampered", 1))]:

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.verify.forge import Ledger, Signer, canon
-from tests.verify.judge import judge, named
+from tests.verify.bundle_builder import Ledger, Signer, canon
+from tests.verify.verdicts import judge, named
 
 Act = Callable[[Ledger], Any]
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.verify.forge import Json, Ledger, Signer, canon, frame, small
-from tests.verify.judge import judge, named
+from tests.verify.bundle_builder import Json, Ledger, Signer, canon, frame, small
+from tests.verify.verdicts import judge, named
 
 STREAM = "decision/tea"
 NONCE = "5e" * 32

@@ -6,7 +6,7 @@ import tempfile
 
 import pytest
 
-from moot.verify.spool import Spool
+from moot.verify.chain import Spool
 
 
 def _filled(count: int) -> Spool:

@@ -6,7 +6,7 @@ import hashlib
 
 import pytest
 
-from moot.verify.head_tree import leaf_hash, node_hash, root_from_path
+from moot.verify.checkpoints import leaf_hash, node_hash, root_from_path
 
 
 def _split(size: int) -> int:

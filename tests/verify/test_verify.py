@@ -9,9 +9,9 @@ import pytest
 
 from moot.verify import load_trust, verify_bundle, verify_records
 from moot.verify.bundle import lines_of
-from tests.verify.damage import fork_of
-from tests.verify.forge import AT, BIG, GONE, Ledger, Signer, small, story
-from tests.verify.judge import LOSS, judge, losses, named, standalone_finds, trust_of
+from tests.verify.bundle_builder import AT, BIG, GONE, Ledger, Signer, small, story
+from tests.verify.damaged_bundles import fork_of
+from tests.verify.verdicts import LOSS, judge, losses, named, standalone_finds, trust_of
 
 VECTORS = Path(__file__).parents[2] / "docs" / "vectors"
 

@@ -1,7 +1,7 @@
-"""The yard of the hooks' tests, in which a run watches."""
+"""A run watches in the same repository as the hooks' tests."""
 
 from __future__ import annotations
 
-from tests.hooks.conftest import yard
+from tests.hooks.conftest import project
 
-__all__ = ["yard"]
+__all__ = ["project"]

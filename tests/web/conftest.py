@@ -1,21 +1,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser
 
-from tests.cli.project import Project
+from tests.project import CRANE, OTTER, Project, make_project
 from tests.web.browser import chromium
-from tests.web.lively import make_lively
-from tests.web.lively_decisions import make_decisions
-from tests.web.served import ServerThread, Visitor, make_project, serving
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Project:
-    return make_project(tmp_path)
+from tests.web.busy_project import make_lively
+from tests.web.busy_project_decisions import make_decisions
+from tests.web.server import ServerThread, Visitor, serving
 
 
 @pytest.fixture
@@ -33,7 +27,7 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture(scope="package")
 def lively(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """A workspace in which a lot has happened; tests may add to it."""
-    project = make_project(tmp_path_factory.mktemp("lively"))
+    project = make_project(tmp_path_factory.mktemp("lively"), OTTER, CRANE)
     make_lively(project)
     make_decisions(project)
     return project

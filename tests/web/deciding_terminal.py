@@ -15,14 +15,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from tests.cli.project import MOOT, Project
-from tests.readable import is_readable
-from tests.web.served import SECONDS, Listener, Visitor
+from tests.project import MOOT, Project
+from tests.wait_readable import is_readable
+from tests.web.server import SECONDS, Listener, Visitor
 
 PASSPHRASE = "correct horse battery staple"
 
 
-def make_project(folder: Path) -> tuple[Project, dict[str, str]]:
+def make_deciding_project(folder: Path) -> tuple[Project, dict[str, str]]:
     """A project whose operator has a passphrase, and the setting that gives it from a file."""
     root, file = folder / "project", folder / "passphrase"
     root.mkdir()

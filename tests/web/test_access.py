@@ -11,8 +11,8 @@ from moot.surfaces.web.access import COOKIE_SECONDS, MOST_WRONG_TOKENS, TICKET_S
 from moot.surfaces.web.app import ENTER
 from moot.surfaces.web.routes import ROUTES
 from moot.surfaces.web.server import resolves_to_loopback
-from tests.cli.project import Project
-from tests.web.served import ServerThread, Visitor, make_project, serving
+from tests.project import CRANE, OTTER, Project, make_project
+from tests.web.server import ServerThread, Visitor, serving
 
 # Every address of an operation, as one would ask for it; the server says its own.
 OPERATIONS = [re.sub(r"\{[a-z]+\}", "x", route.path) for route in ROUTES]
@@ -23,7 +23,7 @@ PAGES = ("/static/", "/favicon.ico")
 @pytest.fixture(scope="module")
 def known(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Visitor, ServerThread]]:
     """A server, and somebody who has entered, for attacks that change nothing."""
-    server = ServerThread(make_project(tmp_path_factory.mktemp("attacked")))
+    server = ServerThread(make_project(tmp_path_factory.mktemp("attacked"), OTTER, CRANE))
     visitor = Visitor(server.address)
     visitor.enter()
     yield visitor, server
@@ -144,6 +144,18 @@ def test_a_ticket_is_good_once_for_its_address_and_its_browser(visitor: Visitor)
     other.enter()
     assert other.get(f"/report/amber-otter?ticket={ticket}").status == 401
     assert visitor.post("/api/v1/tickets", {"target": "/api/v1/status"}).code == "bad_ticket"
+
+
+@pytest.mark.requirement("PAG-004")
+def test_leaving_ends_the_tickets_of_this_browser_alone() -> None:
+    access = Access(lambda: 0.0)
+    one, other = access.enter(access.token), access.enter(access.token)
+    assert one is not None
+    assert other is not None
+    gone, kept = (access.make_ticket(visit.cookie, "/a") for visit in (one, other))
+    access.leave(one.cookie)
+    assert not access.take_ticket(gone, one.cookie, "/a")
+    assert access.take_ticket(kept, other.cookie, "/a")
 
 
 def test_secrets_end_with_their_time() -> None:

@@ -12,9 +12,9 @@ from moot.api.operation import OPERATIONS, all_operations
 from moot.surfaces.terminal.answer import encode_json
 from moot.surfaces.web.openapi import describe_api
 from moot.surfaces.web.routes import ROUTES, find_route
-from tests.cli.project import Project
+from tests.project import Project
 from tests.web.schema_check import find_mistake
-from tests.web.served import Visitor, session_of
+from tests.web.server import Visitor, session_of
 
 OTTER, CRANE = "amber-otter", "teal-crane"
 HANDOFF = ("--subject", "auth cache", "--summary", "half", "--next-action", "finish")

@@ -10,13 +10,16 @@ import signal
 import subprocess
 from pathlib import Path
 
-from tests.cli.project import MOOT
-from tests.web.served import Visitor
+import pytest
+
+from tests.project import MOOT
+from tests.web.server import Visitor
 
 LONGEST = 120
 SETTINGS = {"PYTHONUNBUFFERED": "1", "BROWSER": "false %s"}
 
 
+@pytest.mark.thorough
 def test_the_demonstration_plays_into_a_page(tmp_path: Path) -> None:
     error_file = tmp_path / "errors"
     errors = error_file.open("wb")

@@ -16,11 +16,10 @@ import pytest
 
 from moot.surfaces.web.live import MOST_LISTENERS
 from moot.surfaces.web.routes import ROUTES
-from tests.cli.project import MOOT, Project
-from tests.nobody import contents, has_read_only_disks, on_a_read_only_disk
-from tests.web.served import SECONDS, ServerThread, Visitor, make_project, serving
+from tests.project import CRANE, MOOT, OTTER, Project, make_project
+from tests.unprivileged import contents, has_read_only_disks, on_a_read_only_disk
+from tests.web.server import SECONDS, ServerThread, Visitor, serving
 
-OTTER, CRANE = "amber-otter", "teal-crane"
 TRIED = 300
 PLAIN = [route.path for route in ROUTES if "{" not in route.path]
 
@@ -228,7 +227,7 @@ def test_a_server_ends_although_its_workspace_is_gone(project: Project, tmp_path
 def test_another_ledger_in_its_place_is_shown_and_everybody_is_told(
     project: Project, tmp_path: Path, visitor: Visitor
 ) -> None:
-    other = make_project(tmp_path / "other")
+    other = make_project(tmp_path / "other", OTTER, CRANE)
     other.ok("--as", OTTER, "send", CRANE, "INFO: from the other one")
     assert visitor.get("/api/v1/mail").data["messages"] == []
     with visitor.listen() as listener:

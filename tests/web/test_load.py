@@ -5,12 +5,15 @@ from __future__ import annotations
 import subprocess
 import threading
 
-from tests.cli.project import MOOT, Project
-from tests.web.served import Visitor
+import pytest
+
+from tests.project import MOOT, Project
+from tests.web.server import Visitor
 
 LISTENERS, WRITERS, LONGEST = 100, 30, 240
 
 
+@pytest.mark.thorough
 def test_a_hundred_listen_while_thirty_processes_write(project: Project, visitor: Visitor) -> None:
     ready, failed = threading.Semaphore(0), []
     counts: list[int] = []

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
-from tests.cli.project import Project
+from tests.project import CRANE, OTTER, Project, make_project
 from tests.web.browser import Tab, new_tab
-from tests.web.lively import CRANE, FINCH, OTTER
-from tests.web.served import ServerThread, make_project
+from tests.web.busy_project import FINCH
+from tests.web.server import ServerThread
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def test_cards_feed_and_drawer_are_shown_and_nothing_comes_from_elsewhere(
     page.locator("article.card[data-work='T-7.1'] a", has_text="Conversation").click()
     page.wait_for_selector("#drawer[open] .thread")
     labels = page.locator("#drawer .thread .badge:first-child").all_inner_texts()
-    assert labels == ["Held back", "Passed to"]
+    assert labels == ["Refused", "Passed to"]
     kinds = page.locator("#drawer .thread li").evaluate_all("rows => rows.map(r => r.dataset.kind)")
     assert kinds == ["INCURSION", "HANDOFF"]
     text = page.locator("#drawer").inner_text()
@@ -60,7 +60,7 @@ def test_the_first_screen_says_what_waits_for_the_person(tab: Tab) -> None:
     waiting.get_by_text("Queue: Postgres or Kafka?").first.wait_for()
     assert "moot decide q-1" in waiting.inner_text()
     assert OTTER in page.locator("section[aria-labelledby=h-agents]").inner_text()
-    assert "Held back" in page.locator("section[aria-labelledby=h-overlaps]").inner_text()
+    assert "Refused" in page.locator("section[aria-labelledby=h-overlaps]").inner_text()
     page.get_by_role("button", name="Check now").click()
     page.locator("section[aria-labelledby=h-record]").get_by_text("INTACT").wait_for()
     assert tab.errors == []
@@ -131,7 +131,7 @@ def test_a_deep_link_opens_in_a_new_tab_of_the_same_browser(tab: Tab) -> None:
 def test_all_tabs_of_a_browser_share_one_connection_for_live_events(
     browser: Browser, tmp_path: Path
 ) -> None:
-    project = make_project(tmp_path)
+    project = make_project(tmp_path, OTTER, CRANE)
     server = ServerThread(project)
     tab = new_tab(browser)
     try:

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page
 
-from tests.cli.project import Project
-from tests.cli.sitting import opened
+from tests.cli.parliament_session import opened
+from tests.project import CRANE, OTTER, Project, make_project
 from tests.web.browser import SIZES, new_tab
-from tests.web.lively import CRANE, FINCH, OTTER, VOICES
-from tests.web.lively_decisions import AUDITOR
+from tests.web.busy_project import FINCH, VOICES
+from tests.web.busy_project_decisions import AUDITOR
 from tests.web.look_alike import looking_alike
-from tests.web.served import ServerThread, Visitor, make_project
+from tests.web.server import ServerThread, Visitor
 
 # ruff: noqa: E501 - scripts for the browser
 HOSTILE = (
@@ -54,8 +54,8 @@ def speak_hostile(project: Project) -> None:
     project.ok("debate", "new", "hostile.md", *words)
     entry = ("--stance", "approve", "--confidence", "0.8", "--summary", VISIBLE, "--body", VISIBLE)
     project.ok("debate", "add", "hostile.md", "--author", OTTER, *entry, "--escape")
-    sitting = opened(project, f"Rep. {SVG_NAME}:speed", "Rep. B:cost", "Rep. C:safety")
-    sitting.to_debate()
+    parliament = opened(project, f"Rep. {SVG_NAME}:speed", "Rep. B:cost", "Rep. C:safety")
+    parliament.to_debate()
     roles = ("--planner", OTTER, "--executor", CRANE, "--critic", FINCH, "--auditor", AUDITOR)
     project.ok("trace", "new", "--task", ALL, *roles)
     project.ok("trace", "propose", "t1", "--objective", ALL, "--tool", "wc", "--assume", ALL)
@@ -63,7 +63,7 @@ def speak_hostile(project: Project) -> None:
 
 @pytest.mark.requirement("PAG-005")
 def test_hostile_text_stays_text_everywhere(browser: Browser, tmp_path: Path) -> None:
-    project = make_project(tmp_path)
+    project = make_project(tmp_path, OTTER, CRANE)
     speak_hostile(project)
     running = ServerThread(project)
     visitor = Visitor(running.address)

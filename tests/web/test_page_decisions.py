@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
-from tests.cli.project import Project
+from tests.project import CRANE, OTTER, Project, make_project
 from tests.web.browser import Tab, new_tab
-from tests.web.lively import CRANE, FINCH, OTTER
-from tests.web.lively_decisions import argue, say
-from tests.web.served import ServerThread, make_project
+from tests.web.busy_project import FINCH
+from tests.web.busy_project_decisions import argue, say
+from tests.web.server import ServerThread
 
 PICTURES = "document.querySelector('#drawer .report').shadowRoot.querySelectorAll('svg').length"
 
@@ -20,7 +20,7 @@ PICTURES = "document.querySelector('#drawer .report').shadowRoot.querySelectorAl
 @pytest.fixture
 def argued(browser: Browser, tmp_path: Path) -> Iterator[tuple[Tab, Project, str]]:
     """A debate that goes on, in a drawer."""
-    project = make_project(tmp_path)
+    project = make_project(tmp_path, OTTER, CRANE)
     project.ok("agent", "register", FINCH)
     debate = argue(project)
     server, tab = ServerThread(project), new_tab(browser)

@@ -9,24 +9,18 @@ import pytest
 from playwright.sync_api import Browser
 
 from moot.core.clock import MINUTE, system_clock, to_text
-from tests.cli.project import MOOT, Project
+from tests.project import CRANE, MOOT, OTTER, Project, make_project
 from tests.web.browser import new_tab
-from tests.web.lively import CRANE, FINCH, OTTER
-from tests.web.served import SECONDS, ServerThread, Visitor, make_project
+from tests.web.busy_project import FINCH
+from tests.web.server import SECONDS, ServerThread, Visitor
 
-LABELS = {"Passed to", "Needs input", "Overlapping work", "Held back", "Picked up again"}
-
-
-def git(root: Path, *words: str) -> None:
-    who = ("-c", "user.name=x", "-c", "user.email=x@example.com")
-    subprocess.run(["git", *who, *words], cwd=root, check=True, timeout=SECONDS)
+LABELS = {"Passed to", "Needs input", "Overlapping work", "Refused", "Picked up again"}
 
 
 def make_day(project: Project) -> None:
     """All that can happen to one work item, on one day: every label stands on it."""
     begun = project.env["MOOT_CLOCK"] = to_text(system_clock() - 40 * MINUTE)
-    git(project.root, "init", "-q", "-b", "main")
-    git(project.root, "commit", "-q", "--allow-empty", "-m", "first")
+    project.init_git()
     project.ok("init")
     for name in (OTTER, CRANE, FINCH):
         project.ok("join", "--register", name)
@@ -156,7 +150,7 @@ def test_a_browser_whose_clock_is_wrong_says_how_long_ago_it_was_all_the_same(
 
 
 def test_times_go_on_counting(browser: Browser, tmp_path: Path) -> None:
-    project = make_project(tmp_path)
+    project = make_project(tmp_path, OTTER, CRANE)
     project.ok("--as", OTTER, "send", CRANE, "INFO: just sent")
     server = ServerThread(project)
     tab = new_tab(browser)

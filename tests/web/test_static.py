@@ -6,9 +6,9 @@ import re
 
 import pytest
 
+from moot.surfaces.web.app import read_static_files
 from moot.surfaces.web.routes import ROUTES
-from moot.surfaces.web.static_files import read_static_files
-from tests.web.served import Visitor
+from tests.web.server import Visitor
 
 FILES = read_static_files()
 SCRIPTS = {name: file for name, file in FILES.items() if name.endswith(".js")}

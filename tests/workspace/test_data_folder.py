@@ -7,7 +7,7 @@ import sys
 import pytest
 from platformdirs import user_data_path
 
-from moot.workspace.data_folder import user_data_folder
+from moot.workspace.user_folders import user_data_folder
 
 ENVIRONMENTS: list[dict[str, str]] = [
     {"HOME": "/home/otter"},

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from moot.api.open_workspaces import OpenWorkspaces
+from moot.api.opening import OpenWorkspaces
 from moot.core.clock import system_clock
 from moot.core.machine import KeyClass
-from moot.engine.agents import register
+from moot.engine.registry_commands import register
 from moot.keys.folder import KeyFolder
 from moot.workspace.create import create_workspace
 from moot.workspace.workspace import Workspace

@@ -20,7 +20,7 @@ from moot.workspace.settings import (
     read_settings,
     read_settings_or_strictest,
 )
-from moot.workspace.settings_file import user_settings_file
+from moot.workspace.user_folders import user_settings_file
 
 BLOCK = '[protect]\nunmerged = "block"\n'
 TELL = '[protect]\nunmerged = "tell"\n'

@@ -11,10 +11,10 @@ import pytest
 from moot.core.clock import fixed_clock, system_clock
 from moot.core.errors import Refused, StoreFailed, Tampered
 from moot.core.machine import KeyClass
-from moot.engine.agents import register
+from moot.engine.registry_commands import register
 from moot.keys.folder import KeyFolder
-from moot.protocols.example.commands import Ask
 from moot.protocols.example.machine import MACHINE as EXAMPLE
+from moot.protocols.example.model import Ask
 from moot.workspace.create import create_workspace
 from moot.workspace.workspace import Workspace
 

@@ -7,18 +7,23 @@ from typing import Final
 
 # Where the tests of a package are, if not in the folder of its last name.
 _TESTS_OF: Final = {
-    "core/registry": ("tests/core",),
-    "agents": ("tests/agents_here",),
-    "surfaces/cli": ("tests/cli",),
-    "surfaces/hooks": ("tests/hooks",),
-    "surfaces/mcp": ("tests/mcp",),
-    "surfaces/web": ("tests/web",),
-    "flows/guard": ("tests/hooks", "tests/flows"),
-    "flows/trace": ("tests/trace",),
-    "flows/debate": ("tests/debate",),
-    "flows/mail": ("tests/mail",),
-    "flows/parliament": ("tests/parliament",),
-    "flows/decisions": ("tests/decision",),
+    "agents": ("tests/participants",),
+    "coding_tools": ("tests/hooks",),
+    "pages": ("tests/core", "tests/web"),
+    "runner": ("tests/cli", "tests/hooks"),
+    "testing": ("tests/engine",),
+    "usage": ("tests/usage", "tests/telemetry"),
+    "surfaces": ("tests/cli",),
+    "surfaces/demo": ("tests/cli",),
+    "surfaces/terminal": ("tests/cli",),
+    "api/debates": ("tests/debate",),
+    "api/decisions": ("tests/decision",),
+    "api/guard": ("tests/hooks",),
+    "api/hook_setup": ("tests/hooks",),
+    "api/page": ("tests/web",),
+    "api/parliaments": ("tests/parliament",),
+    "api/runs": ("tests/participants",),
+    "api/traces": ("tests/trace",),
 }
 
 # They start dozens of programs that wait for each other: minutes for every mutant that survives.
@@ -28,7 +33,7 @@ LEFT_OUT: Final = ("tests/presence/test_crowd.py", "tests/trace/test_ledger.py::
 def find_package(path: Path, source: Path) -> str:
     """The package a module counts for: `core`, `verify`, `protocols/mail`, ..."""
     parts = path.relative_to(source).parts
-    depth = 2 if parts[0] in ("protocols", "flows", "surfaces") and len(parts) > 2 else 1
+    depth = 2 if parts[0] in ("protocols", "api", "surfaces") and len(parts) > 2 else 1
     return "/".join(parts[:depth])
 
 

@@ -6,9 +6,8 @@ from collections.abc import Iterator
 
 from tools.reference.markdown import first_paragraph, table
 
+from moot.api.workspace.explaining import CODED, KINDS, packages_with_rules, raised_codes, rules_of
 from moot.core import errors
-from moot.flows.codes.raised_codes import CODED, KINDS, raised_codes
-from moot.flows.codes.rule_rows import packages_with_rules, rules_of
 
 
 def page() -> str:

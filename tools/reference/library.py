@@ -30,8 +30,8 @@ def page() -> str:
         "",
         *_paragraphs(Session),
     ]
-    for subject in SUBJECTS:
-        lines += _subject(subject)
+    for subject, module in SUBJECTS.items():
+        lines += _subject(subject, module)
     return "\n".join(lines)
 
 
@@ -48,8 +48,8 @@ def signature_lines() -> list[str]:
     )
 
 
-def _subject(subject: str) -> Iterator[str]:
-    module = import_module(f"moot.api.{subject}")
+def _subject(subject: str, place: str) -> Iterator[str]:
+    module = import_module(place)
     yield f"## moot.api.{subject}"
     yield ""
     yield from _paragraphs(module)

@@ -21,6 +21,8 @@ PAGES: Final[dict[str, Callable[[], str]]] = {
     "configuration.md": configuration.page,
     "library.md": library.page,
 }
+# Long, and of use only to someone who reads them on the site: git does not have these.
+NOT_IN_GIT: Final = frozenset({"data.md", "library.md"})
 
 
 @cache

@@ -6,8 +6,8 @@ from typing import Any
 
 from tools.reference.markdown import table
 
+from moot.api.workspace.explaining import packages_with_rules, rules_of, short_name
 from moot.core.findings import Rule
-from moot.flows.codes.rule_rows import packages_with_rules, rules_of, short_name
 
 
 def page() -> str:

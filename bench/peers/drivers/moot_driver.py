@@ -21,16 +21,17 @@ from bench.peers.drivers.protocol import (
     resident_megabytes,
     serve,
 )
-from moot.api import ledger, scopes, verification
 from moot.api.debates import writing
 from moot.api.mail import sending
+from moot.api.presence import scopes
+from moot.api.workspace import ledger, verification
 from moot.protocols.debate.model import ConsensusMode
 
 SIGNED = "signed by the agent's key, chained, and on the disk (fsync) before it is acknowledged"
 _ONCE = """
 import sys
 from bench.peers.drivers.moot_project import AGENT, open_project
-from moot.api import scopes
+from moot.api.presence import scopes
 from pathlib import Path
 with open_project(Path.cwd(), AGENT) as session:
     scopes.reserve(session, [sys.argv[1]])

@@ -22,7 +22,7 @@ from bench.peers.drivers.protocol import (
     resident_megabytes,
     serve,
 )
-from moot.api import agents
+from moot.api.presence import agents
 
 MESSAGES = 8  # an agent may send ten in a minute through MCP
 

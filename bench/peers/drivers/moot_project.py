@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import moot
-from moot.api import agents, scopes, workspaces
+from moot.api.presence import agents, scopes
 from moot.api.session import Session
+from moot.api.workspace import workspaces
 
 AGENT = "amber-otter"
 OTHER = "teal-crane"

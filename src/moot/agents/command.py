@@ -2,17 +2,18 @@
 
 It gets its brief, prints its reply and ends. It runs in a process group of its own, which is killed
 when its time is up; its output is kept up to a limit. It finds its own name in MOOT_AGENT, of the
-other variables only what it needs (environment.py), and never a person's passphrase. Of its
+other variables only what it needs (command.py), and never a person's passphrase. Of its
 standard error only the last line is shown, if it failed.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
@@ -22,14 +23,75 @@ import msgspec
 
 from moot.agents.brief import Brief
 from moot.agents.cost import Cost
-from moot.agents.environment import environment_for
 from moot.agents.outcome import CallEnding, NoAnswer, unreadable_reply
-from moot.agents.participant import Nature, ParticipantKind, ParticipantReply
+from moot.agents.participant import Nature, ParticipantKind, ParticipantReply, Spec
 from moot.agents.recipes import call_for, read_command, read_output, recipe_for
 from moot.agents.reply import MOST_BYTES, read_reply
-from moot.agents.spec import Spec
+from moot.coding_tools import all_tools
+from moot.coding_tools.tool import AMAZON_VARIABLES, MODEL_VARIABLES
 from moot.core.errors import Malformed, Unavailable
 from moot.system.running import ProgramNotStarted, ProgramResult, RunOrder, run_program
+
+# Which environment variables a program behind `cmd:` gets: tokens of other services stay here. `*`
+# at the end of a row means every variable that begins so. `--env NAME` adds what else it needs.
+
+# Never handed on: a person's passphrase, and the name of the agent that started us.
+WITHHELD: Final = frozenset({"MOOT_PASSPHRASE_FILE", "MOOT_AGENT", "MOOT_EPOCH"})
+# What any program may see: who and where it is, how it prints, how it reaches the network.
+COMMON: Final = (
+    *("HOME", "USER", "LOGNAME", "PATH", "SHELL", "PWD", "TMPDIR", "TMP", "TEMP", "TZ"),
+    *("LANG", "LANGUAGE", "LC_*", "TERM", "COLORTERM", "COLUMNS", "LINES", "NO_COLOR", "CI"),
+    *("XDG_*", "DBUS_SESSION_BUS_ADDRESS"),
+    *("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"),
+    *("http_proxy", "https_proxy", "all_proxy", "no_proxy"),
+    *("SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE"),
+    *("NODE_EXTRA_CA_CERTS", "NODE_USE_ENV_PROXY", "VIRTUAL_ENV", "PYTHONIOENCODING", "PYTHONUTF8"),
+    *("APPDATA", "COMSPEC", "LOCALAPPDATA", "PATHEXT", "PROGRAMDATA", "PROGRAMFILES"),
+    *("SYSTEMDRIVE", "SYSTEMROOT", "USERPROFILE", "WINDIR"),
+)
+# By the program's own name: its settings and its key; several providers where it speaks to several.
+# What a coding tool needs, its module says.
+KNOWN_PROGRAMS: Final[dict[str, tuple[str, ...]]] = {
+    **{tool.name: tool.variables for tool in all_tools()},
+    "aider": ("AIDER_*", *MODEL_VARIABLES, *AMAZON_VARIABLES),
+    "amp": ("AMP_*",),
+    "copilot": ("COPILOT_*", "GH_TOKEN", "GITHUB_TOKEN"),
+    "cursor-agent": ("CURSOR_*",),
+    "goose": ("GOOSE_*", *MODEL_VARIABLES),
+    "llm": ("LLM_*", *MODEL_VARIABLES),
+    "ollama": ("OLLAMA_*",),
+    "qwen": ("QWEN_*", "DASHSCOPE_*", "OPENAI_*"),
+}
+_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}\Z")
+
+
+def environment_for(
+    program: str, env: Mapping[str, str], added: Iterable[str] = ()
+) -> dict[str, str]:
+    """The part of `env` that this program gets; `added` are names that its user allows besides."""
+    name = re.split(r"[/\\]", program)[-1].lower().removesuffix(".exe").removesuffix(".cmd")
+    rows = (*COMMON, *KNOWN_PROGRAMS.get(name, ()), *map(_require_name, added))
+    return {
+        variable: value
+        for variable, value in env.items()
+        if variable not in WITHHELD and any(_fits(row, variable) for row in rows)
+    }
+
+
+def _fits(row: str, variable: str) -> bool:
+    if os.name == "nt":  # where names are the same in any case
+        row, variable = row.upper(), variable.upper()
+    return variable.startswith(row[:-1]) if row.endswith("*") else variable == row
+
+
+def _require_name(name: str) -> str:
+    if not _NAME.match(name) or name in WITHHELD:
+        why = "is never handed on" if name in WITHHELD else "is no name of a variable"
+        raise Malformed(
+            f"--env: {name[:60]!r} {why}", code="bad_variable", hint="such as --env MY_API_KEY"
+        )
+    return name
+
 
 # A tool's own envelope around the answer may be long.
 MOST_OUTPUT: Final = 4 * MOST_BYTES

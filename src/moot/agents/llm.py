@@ -21,9 +21,8 @@ import msgspec
 from moot.agents.brief import Brief, as_prompt
 from moot.agents.cost import Cost, cost_of_call
 from moot.agents.outcome import CallEnding, NoAnswer, unreadable_reply
-from moot.agents.participant import Nature, ParticipantKind, ParticipantReply
+from moot.agents.participant import Nature, ParticipantKind, ParticipantReply, Spec
 from moot.agents.reply import read_reply
-from moot.agents.spec import Spec
 from moot.core.errors import Malformed, Unavailable
 
 if TYPE_CHECKING:

@@ -28,7 +28,7 @@ class CallEnding(StrEnum):
     CRASHED = "crashed"
     NOT_FOUND = "not-found"
     NO_TERMINAL = "no-terminal"
-    # Whoever runs the model did not serve us.
+    # The model's provider did not serve us.
     DOWN = "provider-down"
     SLOW = "provider-slow"
     RATE_LIMITED = "rate-limited"
@@ -58,7 +58,8 @@ class StopReason(StrEnum):
 class CallOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """One call of one participant: for which turn, how it ended, what it cost.
 
-    `stance` and `words` are what was answered, in short: for whoever looks on, and not recorded.
+    `stance` and `words` are what was answered, in short: shown to a person who watches, not
+    recorded.
     """
 
     agent: str

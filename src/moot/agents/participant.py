@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 import msgspec
 
 from moot.agents.brief import Brief
 from moot.agents.cost import NO_COST, Cost
+from moot.agents.recipes import HEADLESS
+from moot.core.errors import Malformed
+from moot.core.names import RESERVED, require_agent_name
 
 
 class ParticipantKind(StrEnum):
@@ -17,7 +22,7 @@ class ParticipantKind(StrEnum):
     COMMAND = "cmd"
     MODEL = "llm"
     HUMAN = "human"
-    ELSEWHERE = "elsewhere"  # played by whoever holds the agent's key; nobody here asks it
+    ELSEWHERE = "elsewhere"  # played by the holder of the agent's key; no run here asks it
 
 
 SCRIPTED = frozenset({ParticipantKind.SCRIPT, ParticipantKind.RULES})
@@ -59,3 +64,96 @@ class Participant(Protocol):
     def stop(self) -> None:
         """Give up what is running: the run is over. Called from another thread."""
         ...
+
+
+# Who takes part, as it is typed: `NAME=cmd:claude -p,codex,llm:openai/gpt-5`. A list is split only
+# before a known scheme, a `NAME=` or a tool's bare name, so commands may hold commas.
+
+_BARE: Final = (ParticipantKind.HUMAN, ParticipantKind.ELSEWHERE)
+_SCHEMES: Final = "|".join(kind.value for kind in ParticipantKind if kind not in _BARE)
+_SPEC: Final = rf"(?:(?:{_SCHEMES}):|{ParticipantKind.HUMAN.value}\b)"
+# AGT-001: a comma inside a command does not split the list.
+_TOOL: Final = rf"(?:{'|'.join(HEADLESS)})\s*(?:,|\Z)"
+_SPLIT: Final = re.compile(rf",\s*(?={_SPEC}|[a-z0-9]+(?:-[a-z0-9]+)*=|{_TOOL})")
+_NAMED: Final = re.compile(r"([a-z0-9]+(?:-[a-z0-9]+)*)=(.*)", re.DOTALL)
+# Names alone: agents whose seats are played elsewhere.
+_NAMES: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)+(?:\s*,\s*[a-z0-9]+(?:-[a-z0-9]+)+)*")
+_FORMS: Final = (
+    f"cmd:COMMAND, llm:PROVIDER/MODEL, script:FILE, rules:NAME, human, AGENT, {', '.join(HEADLESS)}"
+)
+_SECRET: Final = re.compile(
+    r"((?:(?<!max_)token|key(?!_env)|secret|password|passwd|auth)[\w-]*[=: ]+)(\S+)"
+    r"|\b(sk-|ghp_|xox[bp]-)\S+",
+    re.IGNORECASE,
+)
+
+
+class Spec(msgspec.Struct, frozen=True):
+    """One participant as typed; without a name it gets a fresh one."""
+
+    kind: ParticipantKind
+    rest: str
+    name: str | None = None
+
+    @property
+    def text(self) -> str:
+        return f"{self.kind.value}:{self.rest}" if self.rest else self.kind.value
+
+    @property
+    def recordable(self) -> str:
+        """For the record: at most 300 characters, and nothing that looks secret (AGT-002)."""
+        hidden = _SECRET.sub(lambda found: f"{found.group(1) or ''}…", self.text)
+        return hidden if len(hidden) <= 300 else f"{hidden[:299]}…"
+
+
+def read_specs(text: str) -> tuple[Spec, ...]:
+    """A whole `--with`."""
+    parts = _SPLIT.split(text.strip())
+    return tuple(read_spec(one) for part in parts for one in _split_names(part))
+
+
+def _split_names(part: str) -> list[str]:
+    """`amber-otter,teal-crane` are two agents; a command keeps its commas."""
+    return part.split(",") if _NAMES.fullmatch(part.strip()) else [part]
+
+
+def read_spec(text: str) -> Spec:
+    """`NAME=SPEC` or `SPEC`; Malformed if the scheme is unknown (AGT-001)."""
+    named = _NAMED.match(text.strip())
+    name, said = (named.group(1), named.group(2)) if named else (None, text)
+    if said.strip() in HEADLESS:
+        return Spec(ParticipantKind.COMMAND, HEADLESS[said.strip()], _checked(name))
+    scheme, colon, rest = said.strip().partition(":")
+    if scheme == ParticipantKind.HUMAN.value and not colon:
+        return Spec(ParticipantKind.HUMAN, "", _checked(name))
+    if named is None and _NAMES.fullmatch(text.strip()):
+        return Spec(ParticipantKind.ELSEWHERE, "", _checked(text.strip()))
+    if not colon or scheme not in _SCHEMES.split("|") or not rest.strip():
+        raise Malformed(
+            f"{text.strip()!r} names no participant",
+            code="bad_participant",
+            hint=f"one of {_FORMS}, with NAME= before it if you like",
+        )
+    return Spec(ParticipantKind(scheme), rest.strip(), _checked(name))
+
+
+def read_named_specs(texts: Iterable[str]) -> dict[str, Spec]:
+    """Every `--participant`: each with a name of its own."""
+    found: dict[str, Spec] = {}
+    for text in texts:
+        spec = read_spec(text)
+        if spec.name is None or spec.name in found:
+            wrong = "has no name" if spec.name is None else "stands twice"
+            raise Malformed(
+                f"the participant {text!r} {wrong}",
+                code="bad_participant",
+                hint="NAME=SPEC, such as amber-otter=cmd:claude -p",
+            )
+        found[spec.name] = spec
+    return found
+
+
+def _checked(name: str | None) -> str | None:
+    if name in RESERVED:
+        raise Malformed(f"{name} is a reserved name", code="bad_name", hint="choose another")
+    return None if name is None else require_agent_name(name)

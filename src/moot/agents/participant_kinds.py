@@ -2,13 +2,90 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol
 
-from moot.agents.human import HumanParticipant, Terminal, require_person
-from moot.agents.participant import Participant, ParticipantKind
-from moot.agents.spec import Spec
+from moot.agents.brief import Brief
+from moot.agents.cost import Cost
+from moot.agents.outcome import CallEnding, NoAnswer
+from moot.agents.participant import Nature, Participant, ParticipantKind, ParticipantReply, Spec
+from moot.core.errors import Unavailable
+
+# `human`: a person at the terminal is asked for each field of the reply.
+
+
+class Terminal(Protocol):
+    """What a surface provides: showing a brief, and asking a person for one field."""
+
+    def is_present(self) -> bool:
+        """Is a person there to be asked?"""
+        ...
+
+    def show(self, brief: Brief) -> None: ...
+
+    def ask(self, label: str, choices: tuple[str, ...], default: str | None) -> str: ...
+
+
+def require_person(terminal: Terminal | None) -> None:
+    """Unavailable if nobody sits at a terminal: said before anybody is asked anything (AGT-009)."""
+    if terminal is None or not terminal.is_present():
+        raise Unavailable(
+            "nobody_here",
+            "human: nobody sits at a terminal here",
+            hint="run it yourself, at a terminal and without --json, or name somebody else",
+        )
+
+
+# Two seats may belong to the same person: one question at a time.
+_TURN = threading.Lock()
+
+
+class HumanParticipant:
+    def __init__(self, terminal: Terminal | None) -> None:
+        self.nature = Nature(ParticipantKind.HUMAN, "human")
+        self._terminal = terminal
+
+    def reply(self, brief: Brief, seconds: float) -> ParticipantReply:
+        """Ask the person for each field. Only the protocol's own time limit counts for people."""
+        del seconds
+        terminal = self._terminal
+        if terminal is None or not terminal.is_present():
+            raise NoAnswer(CallEnding.NO_TERMINAL, "nobody sits at a terminal here")  # AGT-009
+        began = time.monotonic()
+        with _TURN:
+            terminal.show(brief)
+            reply = {name: value for name, value in self._fields(terminal, brief) if value != ""}
+        return ParticipantReply(reply, _cost_since(began))
+
+    def stop(self) -> None:
+        """Do nothing: the person who interrupts the run sits at the same terminal."""
+
+    def _fields(self, terminal: Terminal, brief: Brief) -> list[tuple[str, Any]]:
+        required = set(brief.schema.get("required", ()))
+        fields: list[tuple[str, Any]] = []
+        for name, shape in brief.schema.get("properties", {}).items():
+            choices = tuple(str(one) for one in shape.get("enum", ()))
+            default = None if name in required else str(shape.get("default") or "")
+            fields.append((name, _convert(terminal.ask(name, choices, default), shape)))
+        return fields
+
+
+def _cost_since(began: float) -> Cost:
+    return Cost(calls=1, millis=round((time.monotonic() - began) * 1_000))
+
+
+def _convert(text: str, shape: dict[str, Any]) -> Any:
+    """The typed text in the type that the schema wants; the protocol refuses what is no number."""
+    kind = {"number": float, "integer": int}.get(str(shape.get("type")))
+    if kind is None or text == "":
+        return text
+    try:
+        return kind(text)
+    except ValueError:
+        return text
 
 
 class RunSurroundings(NamedTuple):
@@ -27,13 +104,13 @@ def make_participant(spec: Spec, agent: str, surroundings: RunSurroundings) -> P
 
 
 def _script(spec: Spec, _agent: str, room: RunSurroundings) -> Participant:
-    from moot.agents.script import ScriptParticipant
+    from moot.agents.scripted import ScriptParticipant
 
     return ScriptParticipant(str(room.folder / spec.rest), spec.recordable)
 
 
 def _rules(spec: Spec, _agent: str, _room: RunSurroundings) -> Participant:
-    from moot.agents.rules import RuleParticipant
+    from moot.agents.scripted import RuleParticipant
 
     return RuleParticipant(spec.rest)
 

@@ -1,4 +1,4 @@
-"""How the usual coding agents are asked without a terminal, and where their answer stands.
+"""How the usual coding agents are asked without a terminal, as their modules say.
 
 A recipe is chosen by the first words of a command; any other program gets the JSON brief on its
 standard input, or the prompt where the command says `{prompt}`. Agents are asked for words only.
@@ -7,20 +7,21 @@ What a tool may touch is decided by its own settings, and its hooks stay on.
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Final, NamedTuple
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Final, NamedTuple
 
 from moot.agents.brief import Brief, as_json, as_prompt
 from moot.agents.cost import Cost, cost_of_call
+from moot.coding_tools import all_tools
+from moot.coding_tools.tool import CodingTool
 from moot.core.errors import Malformed
 
 PROMPT: Final = "{prompt}"
 # One argument may hold this much on every system we know.
 MOST_ARGUMENT: Final = 100_000
-_READ_INPUT: Final = "Do what the text on standard input asks."
 
 
 class ProgramCall(NamedTuple):
@@ -116,108 +117,28 @@ def read_output(words: tuple[str, ...], raw: bytes) -> ProgramOutput:
 
 
 # A bare name in `--with` means the tool without its terminal.
-HEADLESS: Final = {
-    "claude": "claude -p",
-    "codex": "codex exec",
-    "gemini": "gemini -p",
-    "opencode": "opencode run",
-}
+HEADLESS: Final = {tool.name: f"{tool.name} {tool.modes[0]}" for tool in all_tools() if tool.modes}
 
 
-# What each of them prints -------------------------------------------------------------------------
+def _recipes() -> Iterator[Recipe]:
+    """The coding tools, and who else is asked by a prompt (AGT-033)."""
+    for tool in all_tools():
+        for mode in tool.modes:
+            yield Recipe(
+                (tool.name, mode),
+                tool.last_words,
+                tool.added_words,
+                tool.not_if_given,
+                partial(_read_tool, tool),
+            )
+    yield Recipe(("ollama", "run"))
 
 
-def _json(raw: bytes) -> dict[str, Any]:
-    try:
-        found = json.loads(raw)
-    except (ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}
+def _read_tool(tool: CodingTool, raw: bytes) -> ProgramOutput:
+    out = tool.read_output(raw)
+    text = raw if out.text is None else _bytes(out.text)
+    cost = cost_of_call(out.tokens_in, out.tokens_out, out.dollars)
+    return ProgramOutput(text, cost, out.model, out.error)
 
 
-def _claude(raw: bytes) -> ProgramOutput:
-    """`--output-format json`: one object with `result`, `usage` and `total_cost_usd`."""
-    said = _json(raw)
-    if not isinstance(said.get("result"), str):
-        return ProgramOutput(raw, cost_of_call())
-    usage = _dict(said.get("usage"))
-    read = sum(
-        one
-        for name in ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
-        if isinstance(one := usage.get(name), int)
-    )
-    cost = cost_of_call(read, usage.get("output_tokens"), said.get("total_cost_usd"))
-    model = next(iter(_dict(said.get("modelUsage"))), None)
-    error = said["result"] if said.get("is_error") is True else ""
-    return ProgramOutput(_bytes(said["result"]), cost, model, error)
-
-
-def _codex(raw: bytes) -> ProgramOutput:
-    """`--json`: one event a line; the last agent message is the answer."""
-    text, cost, error = None, cost_of_call(), ""
-    for event in _events(raw):
-        item, usage = _dict(event.get("item")), _dict(event.get("usage"))
-        if event.get("type") == "error" and isinstance(event.get("message"), str):
-            error = event["message"]
-        if item.get("type") == "agent_message" and isinstance(item.get("text"), str):
-            text = item["text"]
-        if usage:
-            cost = cost_of_call(usage.get("input_tokens"), usage.get("output_tokens"))
-    return ProgramOutput(raw if text is None else _bytes(text), cost, error=error)
-
-
-def _gemini(raw: bytes) -> ProgramOutput:
-    """`-o json`: one object with `response` and, by model, `stats`."""
-    said = _json(raw[raw.find(b"{") :] if b"{" in raw else raw)
-    if not isinstance(said.get("response"), str):
-        error = _dict(said.get("error")).get("message")
-        return ProgramOutput(raw, cost_of_call(), error=error if isinstance(error, str) else "")
-    models = _dict(_dict(said.get("stats")).get("models"))
-    tokens = [_dict(_dict(one).get("tokens")) for one in models.values()]
-    read = sum(one for some in tokens if isinstance(one := some.get("prompt"), int))
-    wrote = sum(one for some in tokens if isinstance(one := some.get("candidates"), int))
-    return ProgramOutput(
-        _bytes(said["response"]), cost_of_call(read, wrote), next(iter(models), None)
-    )
-
-
-def _dict(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def _events(raw: bytes) -> Iterator[dict[str, Any]]:
-    lines: Iterable[bytes] = raw.splitlines()
-    return (_json(line) for line in lines if line.startswith(b"{"))
-
-
-# AGT-033
-RECIPES: Final = (
-    Recipe(
-        ("claude", "-p"),
-        added_words=("--output-format", "json"),
-        not_if_given=("--output-format",),
-        read_output=_claude,
-    ),
-    Recipe(
-        ("claude", "--print"),
-        added_words=("--output-format", "json"),
-        not_if_given=("--output-format",),
-        read_output=_claude,
-    ),
-    Recipe(
-        ("codex", "exec"),
-        last_words=("-",),
-        added_words=("--skip-git-repo-check", "--json"),
-        not_if_given=("--json",),
-        read_output=_codex,
-    ),
-    Recipe(
-        ("gemini", "-p"),
-        last_words=(_READ_INPUT,),
-        added_words=("-o", "json"),
-        not_if_given=("-o", "--output-format"),
-        read_output=_gemini,
-    ),
-    Recipe(("opencode", "run"), last_words=(_READ_INPUT,)),
-    Recipe(("ollama", "run")),
-)
+RECIPES: Final = tuple(_recipes())

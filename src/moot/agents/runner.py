@@ -3,7 +3,7 @@
     while something is due for a seat and no limit is reached:
         the brief -> the participant -> a reply      at the same time where the protocol allows
         the reply -> the desk, which executes it     in the order of the dues, always
-        a reply that cannot be used: once more, with the findings; then the protocol's own
+        a reply that cannot be used: asked again, with the findings; then the protocol's own
         way to go on without one, at once or when that turn's time is up
 
 It stores nothing of its own: every step begins by asking the desk again. So it can be killed at any
@@ -15,14 +15,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from typing import Final, NamedTuple
 
 import msgspec
 
 from moot.agents.brief import Brief
-from moot.agents.budget import Budget, Spent, find_reached_limit, time_left, turns_left
 from moot.agents.cost import NO_COST, Cost
 from moot.agents.outcome import (
     CallEnding,
@@ -34,17 +32,25 @@ from moot.agents.outcome import (
     findings_of,
 )
 from moot.agents.participant import Participant, ParticipantReply
-from moot.agents.repeats import goes_in_circles
-from moot.agents.reply import without_author
-from moot.agents.reply_in_short import shorten_reply
-from moot.agents.runnable import PassOverResult, Runnable
-from moot.agents.watch import NoWatcher, RunWatcher
+from moot.agents.reply import shorten_reply, without_author
+from moot.agents.runnable import (
+    Budget,
+    NoWatcher,
+    PassOverResult,
+    Runnable,
+    RunWatcher,
+    Spent,
+    find_reached_limit,
+    goes_in_circles,
+    time_left,
+    turns_left,
+)
 from moot.core.clock import SECOND, Clock
 from moot.core.errors import Conflict, Malformed, MootError, NotFound, Refused
 from moot.core.machine import Due
 
 MOST_AT_ONCE: Final = 16
-ATTEMPTS: Final = 2  # AGT-011: once, and once more with the findings
+ATTEMPTS: Final = 2  # AGT-011: once, and again with the findings
 TURN_SECONDS: Final = 300.0
 SHORTEST: Final = 1.0
 # Seconds to wait beyond a deadline: time is up after it, not at it.
@@ -129,7 +135,7 @@ class Runner:
 
     def _loop(self) -> RunEnd:
         # AGT-010: what is due is asked for and executed until nothing is. AGT-019: every step reads
-        # the record anew, so that a second run goes on where the first was killed.
+        # the record again, so that a second run goes on where the first was killed.
         while True:
             self._runnable.advance()
             dues = self._runnable.dues()
@@ -274,6 +280,8 @@ class Runner:
         if len(wave) == 1:
             yield self._ask(wave[0])
             return
+        from concurrent.futures import ThreadPoolExecutor  # loads logging: slow
+
         with ThreadPoolExecutor(len(wave), "moot-participant") as pool:
             try:
                 yield from pool.map(self._ask, wave)  # AGT-017: in the order of the dues

@@ -1,38 +1,91 @@
 """The library: what a person or a program can do with Moot, one typed function each.
 
+    opening.py      `moot.open`: a session for a program of one's own
+    operation.py    what can be done with Moot, as one table: each operation's name, and whether
+                    it only reads
+    rehearsal.py    whether a command would be refused, asked before a name or a key is used for it
+    session.py      A session: who acts, from where, on which workspace
+    typed_paths.py  paths as they are typed on a command line: from the current folder, as git
+                    reads them (B-11)
+    bridges/        from one protocol to another, and the whole path that a thing belongs to
+    debates/        debates, each in one markdown file
+    decisions/      decisions: a question put to participants, a person's ruling, and a receipt
+                    that proves both
+    guard/          the guard: what a coding tool asks before it edits, and what is told to it
+    hook_setup/     our hooks in the settings of coding tools and in git: installing,
+                    uninstalling, whether they work
+    hosts/          several machines on one ledger: what people and programs can do with them
+    mail/           mail between agents
+    observed/       observed work: the sessions that a coding tool's hook reports, and the times
+                    nobody watched
+    page/           what a page that is left open all day shows: whole screens, each read in one
+                    go
+    parliaments/    parliaments: from the call of a session to its final document
+    presence/       presence: names that may sign here, what they hold, and what they tell each
+                    other
+    runs/           runs: participants take their turns until something has come out
+    traces/         traces: work that can be proved, from a task to a verified report
+    workspace/      the workspace and its record as a whole
+
     with moot.open("path/to/repository", agent="amber-otter") as session:
         moot.api.scopes.reserve(session, ["src/auth"], work="T-7")
 
-Every function takes a `Session` (session.py: who acts, where, on which workspace) and gives back a
-frozen Struct, the same one that the command line prints as `data`. Whatever may be refused raises
-`moot.MootError` with a stable code and a hint. `operation.py` is the table of all of them.
+Every operation takes a `Session` (who acts, where, on which workspace) and returns a frozen Struct,
+the same one that the command line prints as `data`. An operation that is refused raises
+`moot.MootError` with a stable code and a hint. The command line, the hooks and every other way in
+parse, call an operation and render.
 
-Command line, hooks and every other way in parse, call this and render; they hold no rules.
-
-What `moot run` does for its program, which has one agent's key and no other (decision 0023):
-
-    runner_lending.py      the key folder and the socket that the program finds
-    runner_delegation.py   an operation that needs the ledger's own key goes to the run
-    runner_requests.py     what the run answers, as the program's agent and by the same rules
-    runner_listening.py    the socket: who may connect, how long, how much
-    runner_values.py       arguments and results on their way there and back
-    runner_project.py      the files it may touch for its program
-    runner_arriving.py     a `moot run` that was started by another one's program
+An operation is in the module that is named after its subject; what several operations share is next
+to them. A program calls a subject by its public name (`SUBJECTS` in operation.py), which does not
+change when a module moves.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
 from types import ModuleType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from moot.api.decisions import council as councils  # noqa: F401
+    from moot.api.decisions import outcomes as outcomes
+    from moot.api.hook_setup import tool_checks as tool_checks
+    from moot.api.hook_setup import tools as tools
+    from moot.api.hook_setup import uninstalling as uninstalling
+    from moot.api.hosts import leaving as machine_leaving  # noqa: F401
+    from moot.api.hosts import ledger_moving as ledger_moving
+    from moot.api.hosts import machines as machines
+    from moot.api.hosts import session_owners as session_homes  # noqa: F401
+    from moot.api.page import report_site as report_site
+    from moot.api.page import reports as reports
+    from moot.api.presence import admitting as admitting
+    from moot.api.presence import agenda as agenda
+    from moot.api.presence import agent_keys as agent_keys
+    from moot.api.presence import agents as agents
+    from moot.api.presence import config as config
+    from moot.api.presence import events as events
+    from moot.api.presence import joining as joining
+    from moot.api.presence import plans as plans
+    from moot.api.presence import prompt as prompt
+    from moot.api.presence import scopes as scopes
+    from moot.api.presence import status as status
+    from moot.api.workspace import artifacts as artifacts
+    from moot.api.workspace import explaining as explaining
+    from moot.api.workspace import ledger as ledger
+    from moot.api.workspace import leftovers as leftovers
+    from moot.api.workspace import trust as trust
+    from moot.api.workspace import verification as verification
+    from moot.api.workspace import workspaces as workspaces
 
 
 def __getattr__(name: str) -> ModuleType:
-    """A subject is imported when it is first used: `moot.api.scopes`, `moot.api.mail.sending`."""
+    """Import a subject when it is first used: `moot.api.scopes`, `moot.api.mail.sending`."""
     from moot.api.operation import SUBJECTS
 
-    modules = [subject for subject in SUBJECTS if subject.partition(".")[0] == name]
+    modules = [SUBJECTS[subject] for subject in SUBJECTS if subject.partition(".")[0] == name]
     if not modules:
         raise AttributeError(f"module 'moot.api' has no attribute {name!r}")
     for module in modules:
-        import_module(f"moot.api.{module}")
-    return import_module(f"moot.api.{name}")
+        import_module(module)
+    is_package = name in ("presence", "decisions") or name not in SUBJECTS
+    return import_module(f"moot.api.{name}" if is_package else modules[0])

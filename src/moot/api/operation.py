@@ -8,7 +8,7 @@ those that do.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any, Final, TypeVar
 
@@ -16,48 +16,75 @@ import msgspec
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-# The modules of this package that hold operations, by subject.
-SUBJECTS: Final = (
-    *(
-        "workspaces",
-        "machines",
-        "machine_leaving",
-        "session_homes",
-        "ledger",
-        "ledger_moving",
-        "verification",
-        "trust",
-        "artifacts",
-    ),
-    *("mail.sending", "mail.answers", "mail.reading", "mail.texts", "mail.research", "mail.runs"),
-    *("agents", "agent_keys", "admitting", "joining", "scopes", "config"),
-    *(
-        "guard.checks",
-        "guard.edits",
-        "guard.reading",
-        "guard.commands",
-        "guard.tool_sessions",
-        "guard.sub_agents",
-        "guard.undo",
-    ),
-    *("tools", "tool_checks", "uninstalling", "leftovers", "explaining"),
-    *("debates.reading", "debates.writing", "debates.proof", "debates.runs"),
-    *("parliaments.sessions", "parliaments.bills", "parliaments.files", "parliaments.runs"),
-    *("traces.lifecycle", "traces.planning", "traces.execution", "traces.claims"),
-    *("traces.reading", "traces.verification"),
-    *("agenda", "status", "prompt", "plans", "events", "presence"),
-    *("page.sessions", "page.conversation", "page.messages", "page.decisions", "page.search"),
-    *(
-        "decisions",
-        "councils",
-        "outcomes",
-        "reports",
-        "report_site",
-        "bridges.protocols",
-        "bridges.work",
-        "bridges.stories",
-    ),
-)
+# Under which name a program finds the operations of a subject, `moot.api.NAME`, and their module.
+SUBJECTS: Final[Mapping[str, str]] = {
+    "workspaces": "moot.api.workspace.workspaces",
+    "machines": "moot.api.hosts.machines",
+    "machine_leaving": "moot.api.hosts.leaving",
+    "session_homes": "moot.api.hosts.session_owners",
+    "ledger": "moot.api.workspace.ledger",
+    "ledger_moving": "moot.api.hosts.ledger_moving",
+    "verification": "moot.api.workspace.verification",
+    "trust": "moot.api.workspace.trust",
+    "artifacts": "moot.api.workspace.artifacts",
+    "mail.sending": "moot.api.mail.sending",
+    "mail.answers": "moot.api.mail.answers",
+    "mail.reading": "moot.api.mail.reading",
+    "mail.texts": "moot.api.mail.texts",
+    "mail.research": "moot.api.mail.research",
+    "mail.runs": "moot.api.mail.runs",
+    "agents": "moot.api.presence.agents",
+    "agent_keys": "moot.api.presence.agent_keys",
+    "admitting": "moot.api.presence.admitting",
+    "joining": "moot.api.presence.joining",
+    "scopes": "moot.api.presence.scopes",
+    "config": "moot.api.presence.config",
+    "guard.checks": "moot.api.guard.checks",
+    "guard.edits": "moot.api.guard.edits",
+    "guard.reading": "moot.api.guard.reading",
+    "guard.commands": "moot.api.guard.commands",
+    "guard.tool_sessions": "moot.api.guard.tool_sessions",
+    "guard.sub_agents": "moot.api.guard.sub_agents",
+    "guard.undo": "moot.api.guard.undo",
+    "tools": "moot.api.hook_setup.tools",
+    "tool_checks": "moot.api.hook_setup.tool_checks",
+    "uninstalling": "moot.api.hook_setup.uninstalling",
+    "leftovers": "moot.api.workspace.leftovers",
+    "explaining": "moot.api.workspace.explaining",
+    "debates.reading": "moot.api.debates.reading",
+    "debates.writing": "moot.api.debates.writing",
+    "debates.proof": "moot.api.debates.proof",
+    "debates.runs": "moot.api.debates.runs",
+    "parliaments.sessions": "moot.api.parliaments.sessions",
+    "parliaments.bills": "moot.api.parliaments.bills",
+    "parliaments.files": "moot.api.parliaments.files",
+    "parliaments.runs": "moot.api.parliaments.runs",
+    "traces.lifecycle": "moot.api.traces.lifecycle",
+    "traces.planning": "moot.api.traces.planning",
+    "traces.execution": "moot.api.traces.execution",
+    "traces.claims": "moot.api.traces.claims",
+    "traces.reading": "moot.api.traces.reading",
+    "traces.verification": "moot.api.traces.verification",
+    "agenda": "moot.api.presence.agenda",
+    "status": "moot.api.presence.status",
+    "prompt": "moot.api.presence.prompt",
+    "plans": "moot.api.presence.plans",
+    "events": "moot.api.presence.events",
+    "presence": "moot.runner.moot_run",
+    "page.sessions": "moot.api.page.sessions",
+    "page.conversation": "moot.api.page.conversation",
+    "page.messages": "moot.api.page.messages",
+    "page.decisions": "moot.api.page.decisions",
+    "page.search": "moot.api.page.search",
+    "decisions": "moot.api.decisions.operations",
+    "councils": "moot.api.decisions.council",
+    "outcomes": "moot.api.decisions.outcomes",
+    "reports": "moot.api.page.reports",
+    "report_site": "moot.api.page.report_site",
+    "bridges.protocols": "moot.api.bridges.protocols",
+    "bridges.work": "moot.api.bridges.work",
+    "bridges.stories": "moot.api.bridges.stories",
+}
 
 
 class Operation(msgspec.Struct, frozen=True):
@@ -93,7 +120,7 @@ def operation(
     def register(function: Function) -> Function:
         assert not (as_ledger and runs_programs), f"{name}: a run starts no programs for others"
         if as_ledger:
-            from moot.api.runner_delegation import delegated  # hooks get by without
+            from moot.runner.delegation import delegated  # hooks get by without
 
             function = delegated(name, function, can_do_without)
         entry = Operation(name, function, writes, runs_programs, tuple(also.split()), as_ledger)
@@ -107,8 +134,8 @@ def operation(
 
 def all_operations() -> tuple[Operation, ...]:
     """Every operation, each once, in the order of the subjects."""
-    for subject in SUBJECTS:
-        import_module(f"moot.api.{subject}")
+    for module in SUBJECTS.values():
+        import_module(module)
     return tuple(dict.fromkeys(OPERATIONS.values()))
 
 

@@ -1,7 +1,7 @@
 """A session: who acts, from where, on which workspace. Every operation takes one first.
 
-Whoever makes a session (`moot.open`, the command line, a hook) says what it knows; nothing here
-reads the environment. Who may act for whom is decided here and nowhere else:
+The caller that makes a session (`moot.open`, the command line, a hook) passes what it knows;
+nothing here reads the environment. Who may act for whom is decided here and nowhere else:
 
     not_you             one agent may not act under another's name
     actor_required      nobody is named, and the act needs someone
@@ -24,14 +24,14 @@ from msgspec import UNSET, UnsetType
 from moot.core.errors import MootError, NotFound, Refused, Unavailable
 
 if TYPE_CHECKING:
-    from moot.api.open_workspaces import OpenWorkspaces
+    from moot.api.opening import OpenWorkspaces
     from moot.core.clock import Clock, Millis
     from moot.core.debug import DebugLog
     from moot.core.findings import Finding
     from moot.core.registry.model import Agent
     from moot.core.signing import Signer
-    from moot.keys.folder import KeyFolder
-    from moot.keys.folder_keys import AskPassphrase, Passphrase
+    from moot.keys.folder import AskPassphrase, KeyFolder, Passphrase
+    from moot.protocols.presence.model import State
     from moot.workspace.workspace import Workspace
 
 
@@ -115,7 +115,7 @@ class Session:
         add them. `env` is what programs find that are started for this session, and nothing else.
         `debug` is told what is opened, locked, decided and committed. What `stays_open` is shared
         with other sessions, and not closed with this one. `messages_per_minute` is how many mails
-        and questions whoever acts may send; None: any number. `ends_gone`: once it is open for
+        and questions the acting agent may send; None: any number. `ends_gone`: once it is open for
         writing, sessions whose programs are gone from this machine are ended. If nobody is named,
         `is_at_terminal` says yes, and no coding tool is around, the user's everyday name acts.
         """
@@ -157,7 +157,7 @@ class Session:
     def keys_path(self) -> Path:
         """Where the key folder is, told without loading anything that could read a key."""
         if self._keys is None or callable(self._keys):
-            from moot.workspace.data_folder import key_folder_path
+            from moot.workspace.user_folders import key_folder_path
 
             return key_folder_path(self.env)
         return self._keys.path
@@ -165,7 +165,7 @@ class Session:
     @property
     def ask_passphrase(self) -> AskPassphrase:
         """How a person is asked for the passphrase of their key; by default nobody is."""
-        from moot.keys.folder_keys import never_ask
+        from moot.keys.folder import never_ask
 
         return self._ask_passphrase or never_ask
 
@@ -184,7 +184,7 @@ class Session:
         if not self._opened:
             self._opened.append(self._open())
             if self._ends_gone and not self._is_read_only():
-                from moot.api.gone_agents import end_gone_agents
+                from moot.api.presence.exited_agents import end_gone_agents
 
                 end_gone_agents(self._opened[0], self.acting)
         return self._opened[0]
@@ -212,7 +212,7 @@ class Session:
     def sub_agent(self) -> str | UnsetType:
         """Who of this session acts: a sub-agent's id, empty for its main agent, unset if unknown.
 
-        Mail and duties are the session's, whoever of it acts.
+        Mail and duties belong to the session, no matter which of its agents acts.
         """
         return UNSET if self.tool_session is None else self.tool_session.sub_agent
 
@@ -251,8 +251,7 @@ class Session:
     def place(self) -> Place:
         """Where the session stands in this workspace."""
         if self._place is None:
-            from moot.flows.guard.guarded_paths import branch_of
-            from moot.flows.guard.roots import worktree_of
+            from moot.api.guard.guarded_paths import branch_of, worktree_of
 
             worktree = worktree_of(self.folder, self.workspace)
             self._place = Place(self.folder, worktree, branch_of(worktree))
@@ -286,7 +285,7 @@ class Session:
     def only_reading(self, stays_open: OpenWorkspaces) -> Session:
         """The same place for nobody in particular, only to read; what `stays_open` is shared.
 
-        Whoever shows a workspace to others has no name and asks for no passphrase.
+        A process that shows a workspace to others has no name and asks for no passphrase.
         """
         nobody: dict[str, Any] = {"acting": None, "epoch": None, "tool_session": None}
         return self._derive(
@@ -375,8 +374,8 @@ class Session:
             return None
         if self._is_at_terminal is None or not self._is_at_terminal():
             return None
-        from moot.flows.launch.tool_around import find_tool_around
-        from moot.flows.presence.everyday import take_everyday_name
+        from moot.api.presence.starting_names import take_everyday_name
+        from moot.api.presence.tool_processes import find_tool_around
 
         if find_tool_around(self.env, os.getpid()) is not None:  # some give their commands one
             return None
@@ -438,7 +437,7 @@ class Session:
             raise Refused(
                 "session_replaced",
                 f"{name} has been adopted by another session since this one started",
-                hint="stop here, or start anew: `moot join`",
+                hint="stop here, or start again: `moot join`",
             )
 
     def require_pace(self, name: str, key: str | None, *words: object) -> None:
@@ -447,7 +446,7 @@ class Session:
         A repeat of the same `words` under the same `key` is sent once, and counts once.
         """
         if self._messages_per_minute is not None:
-            from moot.flows.mail.pace import require_pace
+            from moot.api.mail.letters import require_pace
 
             require_pace(self.workspace, name, self._messages_per_minute, key, words)
 
@@ -499,7 +498,7 @@ class Session:
     def person_signer(self) -> Signer | None:
         """The unlocked key of a person who may consent here; None if there is none.
 
-        Whoever acts under a name lends no other name's consent.
+        A session that acts under a name cannot consent under another.
         """
         for key in self.workspace.engine.registry().human_keys():
             if self.acting in (None, key.name):
@@ -520,7 +519,7 @@ class Session:
     def require_no_agent_around(self, what: str) -> None:
         """Refuse an agent, and whatever runs below a coding tool or `moot run`: a model may have
         started it, under whichever name and in whichever environment."""
-        from moot.flows.launch.tool_around import find_run_around, find_tool_around
+        from moot.api.presence.tool_processes import find_run_around, find_tool_around
 
         self.require_no_agent(what)
         around = find_tool_around(self.env, os.getpid()) or find_run_around(self.env, os.getpid())
@@ -579,12 +578,12 @@ class Session:
 
         folder = require_ledger(self.workspace_folder)
         if self._stays_open is None or not (folder / LEDGER).exists():
-            return self._open_anew(folder)
+            return self._open_workspace(folder)
         return self._stays_open.find(
-            folder / LEDGER, self.clock_text, lambda: self._open_anew(folder)
+            folder / LEDGER, self.clock_text, lambda: self._open_workspace(folder)
         )
 
-    def _open_anew(self, folder: Path) -> Workspace:
+    def _open_workspace(self, folder: Path) -> Workspace:
         from moot.workspace.workspace import Workspace
 
         return Workspace(
@@ -598,3 +597,11 @@ class Session:
 
     def _is_read_only(self) -> bool:
         return self._read_only() if callable(self._read_only) else self._read_only
+
+
+def read_presence(workspace: Workspace) -> State:
+    """Return who is here and what they hold."""
+    from moot.protocols.presence import STREAM
+    from moot.protocols.presence.machine import MACHINE
+
+    return workspace.engine.state(MACHINE, STREAM)

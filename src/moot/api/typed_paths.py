@@ -19,9 +19,9 @@ from unicodedata import normalize
 
 from moot.core.errors import Malformed
 from moot.core.findings import Finding, Severity
-from moot.core.quoted import OwnText, shell_word
+from moot.core.text import OwnText, shell_word
 from moot.protocols.presence import paths
-from moot.protocols.presence.resources import is_resource
+from moot.protocols.presence.model import is_resource
 
 if TYPE_CHECKING:
     from moot.api.session import Place, Session
@@ -42,7 +42,7 @@ def locate_typed_paths(texts: Iterable[str], session: Session) -> tuple[str, ...
 
 def locate_typed_path(text: str, session: Session) -> str:
     """One of them, told without opening the ledger: for what must work when it is damaged."""
-    from moot.flows.guard.guarded_paths import find_guarded_folder
+    from moot.api.guard.guarded_paths import find_guarded_folder
 
     guarded = find_guarded_folder(session.folder, session.home)
     if guarded is None:  # which the operation will say

@@ -1,8 +1,8 @@
-"""Canonical JSON: the subset of RFC 8785 on which every correct implementation agrees.
+"""Canonical JSON: the subset of RFC 8785 that every correct library encodes alike.
 
-`canonical` refuses whatever two libraries might write differently (floats, big integers, astral
-keys, deep nesting) and then encodes with sorted keys. Signed bytes are stored as they are and
-never encoded again; `parse_canonical` is for reading them back. docs/format.md section 1.
+`canonical` refuses values that two libraries might write differently (floats, big integers, keys
+at or above U+D800, deep nesting) and then encodes with sorted keys. Signed bytes are stored as
+they are and never encoded again; `parse_canonical` decodes them. docs/format.md section 1.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ _decode = msgspec.json.Decoder().decode
 
 
 def canonical(value: Any) -> bytes:
-    """The one byte string for `value`; Malformed if the profile does not allow it (LDG-001)."""
+    """Encode `value` in its only canonical form; Malformed if it has none (LDG-001)."""
     check_profile(value)
     return encode_checked(value)
 
 
 def encode_checked(value: Any) -> bytes:
-    """Encode a value that was checked, or is made only of text and small integers."""
+    """Encode a value that passed `check_profile`, or that has only text and small integers."""
     try:
         return _encode(value)
     except UnicodeEncodeError:
@@ -35,7 +35,7 @@ def encode_checked(value: Any) -> bytes:
 
 
 def parse_canonical(data: bytes) -> Any:
-    """The value of canonical bytes; Malformed if `data` is not its own canonical form (LDG-003)."""
+    """Decode canonical bytes; Malformed if `data` is not in canonical form (LDG-003)."""
     try:
         value = _decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -65,11 +65,11 @@ def check_profile(value: Any, where: str = "", depth: int = 0) -> None:
 
 
 def check_members(value: dict[Any, Any], where: str, depth: int) -> None:
-    """The same for what is in a dict, which itself is `depth` levels deep."""
+    """Check the keys and values of a dict that is itself `depth` levels deep."""
     for key, item in value.items():
         if type(key) is not str or (not key.isascii() and max(key) >= "\ud800"):
             _refuse(f"key {key!r} is not text below U+D800", where)
-        if type(item) is not str and item is not None:  # most are, and need no path
+        if type(item) is not str and item is not None:  # a text is fine: build no path for it
             check_profile(item, f"{where}.{key}" if where else key, depth + 1)
 
 

@@ -1,9 +1,9 @@
-"""What MOOT_DEBUG=1 is told: one call for each thing opened, locked, decided or committed.
+"""The lines that MOOT_DEBUG=1 prints: one for each thing opened, locked, decided or committed.
 
-Nothing below the surfaces reads the environment or prints. A surface hands in a function of this
-shape (`system/debug.py` makes one that prints); where there is none, nobody is told and nothing is
-put into words. The first text is one of a few fixed verbs, the second names files, streams,
-positions and types of events: never what somebody wrote, and never a secret.
+Nothing below the surfaces reads the environment or prints. A surface passes in a `DebugLog`
+(`system/debug.py` makes one that prints); without it, no line is even formatted. The first text is
+one of a few fixed verbs. The second names files, streams, positions and event types: never content
+that somebody wrote, and never a secret.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ DebugLog = Callable[[str, str], None]
 
 
 class DecisionLine(NamedTuple):
-    """What is told of a decision: which command was decided where, and what came of it.
+    """The debug line of a decision, parsed: stream, command and result.
 
-    `refusal` is the code of a refusal, None if it was accepted; `events` are types of events.
+    `refusal` is the error code, None if the command was accepted; `events` are event types.
     """
 
     stream: str
@@ -27,13 +27,14 @@ class DecisionLine(NamedTuple):
 
 
 def write_decision(stream: str, command: str, refusal: str | None, events: Sequence[str]) -> str:
-    """`presence Reserve: presence.scope_reserved`, or with `refused, CODE` before the events."""
-    said = [*(("refused", refusal) if refusal is not None else ()), *events]
-    return f"{stream} {command}: {', '.join(said) or 'nothing to record'}"
+    """Format `presence Reserve: presence.scope_reserved`, with `refused, CODE` before the events of
+    a refusal."""
+    result = [*(("refused", refusal) if refusal is not None else ()), *events]
+    return f"{stream} {command}: {', '.join(result) or 'nothing to record'}"
 
 
 def read_decision(detail: str) -> DecisionLine:
-    """The same from its line."""
+    """Parse a line that `write_decision` wrote."""
     place, _, result = detail.partition(": ")
     stream, _, command = place.rpartition(" ")
     words = [] if result == "nothing to record" else result.split(", ")

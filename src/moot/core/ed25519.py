@@ -1,7 +1,7 @@
-"""Ed25519 as libsodium does it, through the binding that PyNaCl itself is built on.
+"""Ed25519 by libsodium, through the C binding inside PyNaCl.
 
-`nacl.bindings` would load the rest of libsodium too, which takes longer than all of our own modules
-that a hook needs before an edit.
+Importing `nacl.bindings` would also load the wrappers for the rest of libsodium. That takes longer
+than importing all of our own modules that a hook needs before an edit.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Final
 
 try:
     from nacl._sodium import ffi, lib
-except ImportError:  # should PyNaCl ever move it: its own module knows where it is
+except ImportError:  # if PyNaCl ever moves it, its own module still imports it
     from nacl.bindings.crypto_sign import ffi, lib  # type: ignore[attr-defined]
 
 SEED_BYTES: Final = 32
@@ -30,7 +30,7 @@ def new_seed() -> bytes:
 
 
 def make_key_pair(seed: bytes) -> tuple[bytes, bytes]:
-    """The public key and the secret one that a seed gives."""
+    """Return the public and the secret key of a seed."""
     if len(seed) != SEED_BYTES:
         raise ValueError(f"a seed has {SEED_BYTES} bytes")
     public, secret = ffi.new(_BYTES, PUBLIC_BYTES), ffi.new(_BYTES, _SECRET_BYTES)
@@ -40,7 +40,7 @@ def make_key_pair(seed: bytes) -> tuple[bytes, bytes]:
 
 
 def sign(message: bytes, secret: bytes) -> bytes:
-    """The signature alone."""
+    """Return the signature, without the message."""
     if len(secret) != _SECRET_BYTES:
         raise ValueError(f"a secret key has {_SECRET_BYTES} bytes")
     signed = ffi.new(_BYTES, SIGNATURE_BYTES + len(message))
@@ -50,7 +50,8 @@ def sign(message: bytes, secret: bytes) -> bytes:
 
 
 def is_signed(message: bytes, signature: bytes, public: bytes) -> bool:
-    """False for lengths that are wrong, too: libsodium reads by them, whatever it is given."""
+    """True if the signature is valid. Checks the lengths first: libsodium would read past the
+    end."""
     if len(public) != PUBLIC_BYTES or len(signature) != SIGNATURE_BYTES:
         return False
     signed = signature + message
@@ -59,7 +60,7 @@ def is_signed(message: bytes, signature: bytes, public: bytes) -> bool:
 
 
 def is_valid_point(public: bytes) -> bool:
-    """On the curve, in canonical form, in the main subgroup and not of small order."""
+    """True for a point on the curve, in canonical form and in the main subgroup."""
     if not lib.PYNACL_HAS_CRYPTO_CORE_ED25519:
         raise AssertionError("this build of libsodium cannot tell a weak key")
     if len(public) != PUBLIC_BYTES:

@@ -1,18 +1,18 @@
-"""The few exceptions, each with a stable code and a hint for the surface.
+"""The exceptions of Moot. Each has a stable code and a hint that tells the user what to do.
 
     MootError
       Refused          the protocol forbids it; carries findings        do something else
-      Malformed        it does not parse; carries line and path         mend the input
+      Malformed        it does not parse; carries line and path         fix the input
       Conflict         someone else was first, or a key was reused      look again, then retry
       NotFound         no agent, stream or artifact of that name        check the name
         Unavailable    no workspace, file or key to work with at all    make or fetch it first
       Tampered         the record was changed; carries the position     stop, run `moot verify`
-      StoreFailed      disk, lock or file trouble                       mend the machine, retry
+      StoreFailed      disk, lock or file trouble                       fix the disk, then retry
 
-The command line exits with 1 for these, and with 4 for `Unavailable` and `StoreFailed`, where
-nothing could even be tried. Findings are data (`findings.py`); `Refused.of` is how they are raised.
-A surface shows `str(error)`, `hint` and `code`; only a surface's outermost function may catch more
-broadly than this tree.
+The command line exits with 1 for these, and with 4 for `Unavailable` and `StoreFailed`: Moot could
+not even try the command. Findings are data (`findings.py`); `Refused.of` turns them into an
+exception. A surface shows `str(error)`, `hint` and `code`. Only the outermost function of a surface
+may catch exceptions outside this tree.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ class MootError(Exception):
 
 
 class Refused(MootError):
-    """The rules forbid it. Nothing changed but what the refusal itself records."""
+    """The rules forbid it. Nothing changed, except for an event that records the refusal."""
 
     @classmethod
     def of(cls, findings: Iterable[Finding]) -> Refused:
-        """The refusal for these findings: the first error speaks, and all of them are carried."""
+        """Make the exception for these findings: message, code and hint are the first error's."""
         carried = tuple(findings)
         first = (select_errors(carried) or carried)[0]
         return cls(first.code, first.message, hint=first.hint, findings=carried)
@@ -76,7 +76,7 @@ class Conflict(MootError):
 
 
 class NotFound(MootError):
-    """What was named does not exist here."""
+    """No agent, stream, file or artifact of that name exists here."""
 
 
 class Unavailable(NotFound):
@@ -86,7 +86,7 @@ class Unavailable(NotFound):
 
 
 class Tampered(MootError):
-    """The record does not hold at `stream`, `seq`. Nothing is repaired by reading it."""
+    """A record is invalid at `stream`, `seq`. Moot reports it and repairs nothing."""
 
     def __init__(
         self,
@@ -104,6 +104,6 @@ class Tampered(MootError):
 
 
 class StoreFailed(MootError):
-    """The disk, the lock or the file failed. What was acknowledged before is safe."""
+    """The disk, the lock or the file failed. Everything acknowledged before is stored."""
 
     exit_code = 4

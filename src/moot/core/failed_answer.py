@@ -1,7 +1,7 @@
 """Why a participant gave no usable answer: one of a closed set of reasons, with numbers only.
 
-Nothing in such a sentence is the participant's own: so it can be read back, and recognised to the
-letter as the machine's. What a program said last stands in the record of its call, never here.
+The sentence contains nothing that the participant wrote, so a reader can parse it and be sure that
+Moot wrote it. The last output of a program is in the record of its call, never here.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ import msgspec
 
 
 class FailureKind(StrEnum):
-    # It spoke, and what it said cannot be used.
+    # It answered, but the answer cannot be used.
     MALFORMED = "malformed"
     REFUSED = "refused"
     TOO_LONG = "too-long"
-    # It did not speak.
+    # It gave no answer.
     SILENT = "silent"
     TIMED_OUT = "timed-out"
     CRASHED = "crashed"
     NOT_FOUND = "not-found"
     NO_TERMINAL = "no-terminal"
-    # Whoever runs the model did not serve us.
+    # The provider of the model did not serve the request.
     DOWN = "provider-down"
     SLOW = "provider-slow"
     RATE_LIMITED = "rate-limited"
@@ -32,7 +32,7 @@ class FailureKind(StrEnum):
     NOT_ALLOWED = "not-allowed"
 
 
-# DEC-032: each way not to answer has its own words.
+# DEC-032: each kind of failure has its own text. The texts are in records: do not change them.
 REASONS: Final[dict[FailureKind, str]] = {
     FailureKind.MALFORMED: "could not be read, asked twice",
     FailureKind.REFUSED: "broke the rules, asked twice",
@@ -56,7 +56,7 @@ _SENTENCE: Final = re.compile(
 
 
 class FailedAnswer(msgspec.Struct, frozen=True):
-    """What failed, and after how many seconds; a program that crashed left a number, too."""
+    """Why an answer failed and after how many seconds; for a crash also exit status or signal."""
 
     kind: FailureKind
     seconds: int = 0
@@ -80,7 +80,7 @@ class FailedAnswer(msgspec.Struct, frozen=True):
 
 
 def find_failed_answer(text: str) -> FailedAnswer | None:
-    """The failure that a text begins with, if it is told exactly as we tell it."""
+    """Return the failure that a text begins with, if the sentence is exactly as Moot writes it."""
     match = _SENTENCE.match(text)
     if match is None:
         return None

@@ -1,7 +1,7 @@
-"""Findings and rules as data: what a check saw, where, and what to do about it.
+"""Rules and findings as data: what a check found, where, and what to do about it.
 
-A rule is a row of a protocol's `RULES` table; a finding is one breach of it. Findings are values:
-collect all of them, then decide.
+A rule is a row of a protocol's `RULES` table; a finding is one breach of it. Checks yield breaches
+instead of raising, so a command reports all of its errors at once.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from typing import Final, Generic, TypeVar
 import msgspec
 
 Subject = TypeVar("Subject")
-# What words in capitals of a hint stand for: `{"HOLDER": "amber-otter"}`.
+# Values for the placeholders (words in capitals) of a hint: `{"HOLDER": "amber-otter"}`.
 HintWords = Mapping[str, str]
-# In which words, where, on which line if the check knows lines, and what it knows for the hint.
+# (message, field or place), then optionally the line, then optionally the values for the hint.
 Breach = (
     tuple[str, str | None]
     | tuple[str, str | None, int | None]
     | tuple[str, str | None, int | None, HintWords]
 )
-_WORD: Final = r"(?<![\w=-])(?<!-o )[A-Z][A-Z0-9]+\b(?!\.\w)"
+_PLACEHOLDER: Final = r"(?<![\w=-])(?<!-o )[A-Z][A-Z0-9]+\b(?!\.\w)"
 
 
 class Severity(StrEnum):
@@ -48,10 +48,9 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
 class Rule(Generic[Subject]):
     """One row of a rule table: id, code, sentence, check, hint and severity.
 
-    `check` yields `(message, where)` for each breach, so that one row may report many places. A
-    check of a text adds the line; one that knows what the words in capitals of the hint stand for
-    adds those. `requirement` names the rows of tests/requirements that it enforces, if the id is
-    not one.
+    `check` yields a `Breach` for each place that breaks the rule. With an empty message the finding
+    shows the row's sentence. `requirement` names the rows of tests/requirements that this rule
+    enforces; leave it out if the id is such a row.
     """
 
     __slots__ = ("check", "code", "hint", "id", "requirement", "sentence", "severity")
@@ -82,8 +81,7 @@ class Rule(Generic[Subject]):
         line: int | None = None,
         known: HintWords | None = None,
     ) -> Finding:
-        """One breach as a finding; without a message of the check the row's own sentence is
-        used."""
+        """Turn one breach into a finding; an empty message becomes the row's sentence."""
         return Finding(
             rule=self.id,
             code=self.code,
@@ -96,27 +94,34 @@ class Rule(Generic[Subject]):
 
 
 def check_all(rules: Iterable[Rule[Subject]], subject: Subject) -> tuple[Finding, ...]:
-    """Every finding of every rule, in the order of the table."""
+    """Run every check and return all findings, in the order of the table."""
     return tuple([rule.finding(*breach) for rule in rules for breach in rule.check(subject)])
 
 
 def fill_hint(hint: str, known: HintWords) -> str:
-    """The hint with its words in capitals replaced, so that it can be typed; unknown ones stay."""
-    from shlex import quote  # most hints have nothing to fill in
+    """Replace the placeholders of a hint, so that a user can type the command; unknown ones stay.
 
-    def fill(word: re.Match[str]) -> str:
-        return quote(known[word[0]]) if word[0] in known else word[0]
+    Values are quoted for the shell.
+    """
+    from shlex import quote  # imported here: most hints have no placeholder
 
-    return re.sub(_WORD, fill, hint)
+    def fill(placeholder: re.Match[str]) -> str:
+        name = placeholder[0]
+        return quote(known[name]) if name in known else name
+
+    return re.sub(_PLACEHOLDER, fill, hint)
 
 
 def fill_hints(findings: Iterable[Finding], known: HintWords) -> tuple[Finding, ...]:
     return tuple(
-        [msgspec.structs.replace(one, hint=fill_hint(one.hint, known)) for one in findings]
+        [
+            msgspec.structs.replace(finding, hint=fill_hint(finding.hint, known))
+            for finding in findings
+        ]
     )
 
 
 def select_errors(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    if not findings:  # as for nearly every command
+    if not findings:  # the usual case
         return ()
     return tuple([finding for finding in findings if finding.severity is Severity.ERROR])

@@ -1,27 +1,29 @@
-"""What the engine asks of a store. Each store is native; one contract suite tests them all.
+"""The interface that every store implements. `tests/store/contract.py` tests each of them.
 
-A store holds records and what can be derived from them. `read()` gives one consistent view,
-`write()` takes the write lock before anything is read, so that decide-then-append needs no retry.
-Leaving `write()` without an exception means: durable. Two side tables are not derivable and
-survive a rebuild: the latest signed heartbeats and the delivery cursors.
+A store holds records and data derived from them. `read()` gives one consistent view. `write()`
+takes the write lock before anything is read, so that decide-then-append needs no retry. After
+`write()` ends without an exception, the change is durable. Two side tables cannot be derived from
+the records, so a rebuild keeps them: the latest signed heartbeats and the delivery cursors.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
+from functools import wraps
 from pathlib import Path
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import Concatenate, NamedTuple, ParamSpec, Protocol, TypeVar, runtime_checkable
 
 import msgspec
 
 from moot.core.clock import Millis
+from moot.core.errors import StoreFailed
 from moot.core.machine import RowChange
 from moot.core.record import Record
 
 
 class Head(NamedTuple):
-    """A stream's newest event. `number` is its place in the order of creation, from 0."""
+    """A stream's newest event. `number` counts the streams in order of creation, from 0."""
 
     number: int
     seq: int
@@ -29,8 +31,7 @@ class Head(NamedTuple):
 
 
 class RecordToAppend(msgspec.Struct, frozen=True, gc=False):
-    """A record to append, the idempotency key under which it can be found again, and what it
-    changes in the index."""
+    """A record to append, with its idempotency key and its changes to the index."""
 
     record: Record
     key: str | None = None
@@ -38,9 +39,10 @@ class RecordToAppend(msgspec.Struct, frozen=True, gc=False):
 
 
 class Snapshot(NamedTuple):
-    """A stream's state after event `seq`, signed by the checkpoint key; ignored on any mismatch.
+    """A stream's state after event `seq`, signed by the checkpoint key.
 
-    `machine` is name and version of the protocol that made it.
+    `machine` is name and version of the protocol that made it. The engine ignores a snapshot that
+    does not match the stream, the machine or its signature.
     """
 
     stream: str
@@ -62,7 +64,7 @@ class Heartbeat(NamedTuple):
 
 
 class StoredRow(NamedTuple):
-    """An index row as it is stored, with the event that it comes from."""
+    """An index row as stored, with the event that caused it."""
 
     key: str
     value: bytes
@@ -71,7 +73,7 @@ class StoredRow(NamedTuple):
 
 
 class RowEdit(msgspec.Struct, frozen=True):
-    """An index change together with the event it comes from."""
+    """A change of the index, with the event that caused it."""
 
     change: RowChange
     stream: str
@@ -79,24 +81,26 @@ class RowEdit(msgspec.Struct, frozen=True):
 
 
 class View(Protocol):
-    """A consistent view of the ledger."""
+    """A consistent view of the ledger: it does not change while it is open."""
 
     def newest_position(self) -> int:
-        """How many events there are, in all streams: the position of the newest, from 1."""
+        """The position of the newest event, from 1: the number of events in all streams."""
         ...
 
     def records_after(self, position: int, limit: int = 1000) -> list[Record]:
-        """Records of all streams in the order in which they were committed, for a copy elsewhere:
-        at most `limit`, from the one after `position`."""
+        """Return at most `limit` records after `position`, of all streams, in commit order.
+
+        For copying a ledger to another host.
+        """
         ...
 
     def head(self, stream: str) -> Head | None: ...
     def streams(self) -> Iterator[tuple[str, Head]]:
-        """In order of creation."""
+        """All streams with their heads, in order of creation."""
         ...
 
     def records(self, stream: str, after: int = -1) -> Iterator[Record]:
-        """Those with seq > after, in order, without loading them all."""
+        """Records of a stream with seq > after, in order, loaded lazily."""
         ...
 
     def keys(self, stream: str, prefix: str) -> list[tuple[str, int]]:
@@ -112,11 +116,11 @@ class View(Protocol):
         ...
 
     def values(self, space: str) -> dict[str, bytes]:
-        """What every row of `space` says, by key; for whoever looks at all of many."""
+        """The values of all rows of `space`, by key; faster than `rows` for many rows."""
         ...
 
     def search(self, space: str, words: str, limit: int = 100) -> list[str]:
-        """Keys whose text holds every word, best first."""
+        """Keys whose text contains every word, best match first."""
         ...
 
     def all_rows(self) -> Iterator[tuple[str, StoredRow]]:
@@ -124,17 +128,17 @@ class View(Protocol):
         ...
 
     def all_words(self) -> Iterator[tuple[str, str, str]]:
-        """Every findable text as (space, key, text)."""
+        """Every text of the full-text index as (space, key, text)."""
         ...
 
     def all_snapshots(self) -> Iterator[Snapshot]: ...
     def heartbeat(self, agent: str) -> Heartbeat | None: ...
     def heartbeats(self, since: Millis = 0) -> list[Heartbeat]:
-        """Everyone's, by agent; with `since` only those of that time or later."""
+        """The latest heartbeat of each agent, ordered by agent; only those since `since`."""
         ...
 
     def heartbeat_times(self) -> dict[str, int]:
-        """Of which time everyone's heartbeat says it is, without its proof."""
+        """The time of each agent's latest heartbeat, without its proof."""
         ...
 
     def cursor(self, agent: str, name: str) -> int: ...
@@ -143,7 +147,7 @@ class View(Protocol):
         ...
 
     def all_notes(self) -> Iterator[str]:
-        """Every checkpoint that is stored, the oldest first."""
+        """Every stored checkpoint, oldest first."""
         ...
 
     def newest_note(self) -> str | None:
@@ -151,11 +155,11 @@ class View(Protocol):
         ...
 
     def pinned_head(self, stream: str) -> Head | None:
-        """The head of `stream` that the newest checkpoint signed for."""
+        """The head of `stream` in the newest checkpoint."""
         ...
 
     def pinned_heads(self) -> Iterator[tuple[str, Head]]:
-        """All heads that the newest checkpoint signed for, in order of creation."""
+        """All heads in the newest checkpoint, in order of creation."""
         ...
 
     def moved_heads(self) -> list[tuple[str, Head]]:
@@ -176,48 +180,47 @@ class View(Protocol):
 
     def forks(self) -> Iterator[Record]: ...
     def version_of_others(self) -> int:
-        """A number that changes when another store object, in any process, has written."""
+        """A number that changes when another store object has written, in any process."""
         ...
 
 
 class WriteTransaction(View, Protocol):
-    """A view under the write lock, with what may be written.
+    """A view under the write lock, with the methods that write.
 
-    If one write fails half-way, each further one and the end of the change raise StoreFailed, so
-    that nothing is stored in part even if a caller swallowed the error. So does a change that is
-    over.
+    After one write has failed, every later write and the commit raise StoreFailed: a caller that
+    swallows the error cannot store half of a change. Writes after the end of the transaction raise
+    StoreFailed too.
     """
 
     def append(self, entries: Iterable[RecordToAppend]) -> None:
-        """Records in order, each continuing its stream.
+        """Append records in order, each at the end of its stream.
 
-        Conflict if a position is taken or there is a gap; then nothing was written.
+        Conflict if a position is taken or there is a gap; then nothing is written.
         """
         ...
 
     def edit_rows(self, edits: Iterable[RowEdit]) -> None:
-        """Change the index alone; for `rebuild`. What events change comes with their entries."""
+        """Change the index without appending; for `rebuild`. `append` takes changes by itself."""
         ...
 
     def clear_rows(self) -> None:
-        """Forget every index row and snapshot; `rebuild` makes them anew."""
+        """Delete every index row and snapshot; `rebuild` makes them again."""
         ...
 
     def create_missing_tables(self) -> list[str]:
-        """Make what holds index rows, words, snapshots or nodes if it is gone; `rebuild` fills it.
+        """Create missing tables of index rows, words, snapshots or nodes; `rebuild` fills them.
 
-        Returns the names of what was gone.
+        Returns the names of the tables that were missing.
         """
         ...
 
     def put_snapshot(self, snapshot: Snapshot) -> None: ...
     def drop_snapshot(self, stream: str) -> None:
-        """Remove a stream's snapshot: its events are lost, and a person has accepted that."""
+        """Remove a stream's snapshot after a person has accepted the loss of its events."""
         ...
 
     def put_heartbeat(self, heartbeat: Heartbeat) -> None:
-        """Replace the agent's stored heartbeat; which of the two is newer the engine has
-        decided."""
+        """Replace the agent's stored heartbeat. The engine has checked that this one is newer."""
         ...
 
     def put_cursor(self, agent: str, name: str, position: int) -> None: ...
@@ -229,7 +232,7 @@ class WriteTransaction(View, Protocol):
         ...
 
     def keep_fork(self, record: Record) -> None:
-        """Keep a second record signed for a position that is taken, as proof."""
+        """Keep a second signed record for a position that is already taken, as evidence."""
         ...
 
 
@@ -238,15 +241,15 @@ class Store(Protocol):
 
     def read(self) -> AbstractContextManager[View]: ...
     def write(self) -> AbstractContextManager[WriteTransaction]:
-        """StoreFailed `nested_write` inside a read or another write of this store."""
+        """Take the write lock. StoreFailed `nested_write` inside a read or write of this store."""
         ...
 
     def version(self) -> int:
-        """A number that changes when anyone, in any process, has written."""
+        """A number that changes after every write, in any process."""
         ...
 
     def backup(self, target: Path) -> None:
-        """A consistent copy in a new file; Refused `file_exists` if there is one."""
+        """Write a consistent copy to a new file; Refused `file_exists` if it exists."""
         ...
 
     def close(self) -> None: ...
@@ -254,8 +257,41 @@ class Store(Protocol):
 
 @runtime_checkable
 class WorksAhead(Protocol):
-    """A store that collects work, and does it within some later commit unless it is told before."""
+    """A store that collects work and does it during some later commit, unless `work_ahead` runs."""
 
     def work_ahead(self) -> None:
-        """Do it now, in any thread, beside whoever reads and writes."""
+        """Do the collected work now. Any thread may call this while others read and write."""
         ...
+
+
+class Writing(Protocol):
+    """A transaction. `is_whole`: it is open and none of its writes has failed."""
+
+    is_whole: bool
+
+    def require_whole(self) -> None: ...
+
+
+P = ParamSpec("P")
+T = TypeVar("T")
+C = TypeVar("C", bound=Writing)
+
+
+def all_or_nothing(write: Callable[Concatenate[C, P], T]) -> Callable[Concatenate[C, P], T]:
+    """Decorate a method that writes: after it has failed, the transaction cannot be committed
+    (LDG-069), even if the caller swallows the error."""
+
+    @wraps(write)
+    def guarded(change: C, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        change.require_whole()
+        try:
+            return write(change, *args, **kwargs)
+        except BaseException:
+            change.is_whole = False
+            raise
+
+    return guarded
+
+
+def write_failed_before() -> StoreFailed:
+    return StoreFailed("store_failed", "a write failed before; nothing of this change is stored")

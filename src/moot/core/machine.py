@@ -1,4 +1,4 @@
-"""The shape every protocol shares: commands in, events out, and what is due.
+"""The interface of every protocol: commands in, events out, and what is due.
 
     decide(state, command, context) -> Decision     may refuse; never raises; no IO, no clock
     evolve(state, recorded)         -> state        total: what is in the ledger happened
@@ -13,16 +13,17 @@ appends them in one commit and then raises `Refused`. A protocol bundles its fun
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from enum import StrEnum
-from typing import Any, Generic, TypeGuard, TypeVar
+from functools import cache
+from typing import Any, Generic, Protocol, TypeGuard, TypeVar
 
 import msgspec
 
 from moot.core.clock import Millis
 from moot.core.errors import StoreFailed
 from moot.core.findings import Finding, Severity, select_errors
-from moot.core.prepared_types import prepare_type
+from moot.core.paged_map import prepare_type
 from moot.core.record import Actor, ArtifactRef
 
 S = TypeVar("S")
@@ -33,16 +34,28 @@ class Event(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class Command(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """What may be asked. The docstring is the help text on every surface."""
+    """A request to a machine. The docstring is its description in the reference."""
 
 
 E = TypeVar("E", bound=Event)
 E_co = TypeVar("E_co", bound=Event, covariant=True)
 C = TypeVar("C", bound=Command)
+Filled = TypeVar("Filled", bound=msgspec.Struct)
+
+
+def fill_from(kind: type[Filled], source: Any, /, **others: Any) -> Filled:
+    """Make a `kind` from `others`; copy every other field that `source` has under the same name."""
+    names = _shared_fields(kind, type(source))  # type: ignore[arg-type]  # a class is hashable
+    return kind(**{name: getattr(source, name) for name in names if name not in others}, **others)
+
+
+@cache
+def _shared_fields(kind: type[msgspec.Struct], source: type) -> tuple[str, ...]:
+    return tuple(name for name in kind.__struct_fields__ if hasattr(source, name))
 
 
 class KeyClass(StrEnum):
-    """One purpose a key."""
+    """What a key is for. Each key has exactly one purpose."""
 
     AGENT = "agent"
     HUMAN = "human"
@@ -51,9 +64,10 @@ class KeyClass(StrEnum):
 
 
 class VerifiedActor(msgspec.Struct, frozen=True, gc=False):
-    """Who gives a command, as the engine has established it from a private key, not from a name.
+    """Who gives a command. The engine proved it by the private key, not by the name alone.
 
-    `epoch` counts the holders of the name; `attended`: a person unlocked the key just now.
+    `epoch` numbers the holders of the name; `attended` means that a person unlocked the key for
+    this command.
     """
 
     id: str
@@ -68,9 +82,10 @@ class VerifiedActor(msgspec.Struct, frozen=True, gc=False):
 
 
 class SignOfLife(msgspec.Struct, frozen=True, gc=False):
-    """An agent's latest proved sign of life, with its proof.
+    """When an agent last showed that it is running, with the proof.
 
-    `event` is the hash of a signed event; else `heartbeat` and `signature` are the signed text.
+    The proof is either `event`, the hash of a signed event, or the signed text `heartbeat` with its
+    `signature`.
     """
 
     at: Millis
@@ -80,8 +95,11 @@ class SignOfLife(msgspec.Struct, frozen=True, gc=False):
 
 
 class Context(msgspec.Struct, frozen=True, gc=False):
-    """The outside world of one decision. `signs_of_life` holds the latest sign of life of each
-    agent that the machine's `asks` named; one without any is left out."""
+    """What a decision knows besides the state and the command.
+
+    `signs_of_life` has the latest sign of life of each agent that `Machine.needs_signs_of` named;
+    agents without one are missing.
+    """
 
     now: Millis
     actor: VerifiedActor
@@ -91,10 +109,10 @@ class Context(msgspec.Struct, frozen=True, gc=False):
 
 
 class Case(msgspec.Struct, Generic[S, C], frozen=True, gc=False):
-    """A command under check: the state it meets, and the outside world of this decision.
+    """The input of a rule's check: the state, the command and the context of one decision.
 
-    A protocol extends it with what its rules look up more than once. A check says in its signature
-    which command it is about: `def no_title(case: Case[State, ask.Ask]) -> Breaches`.
+    A protocol extends it with values that several of its rules need. The signature of a check names
+    its command: `def no_title(case: Case[State, ask.Ask]) -> Breaches`.
     """
 
     state: S
@@ -103,7 +121,7 @@ class Case(msgspec.Struct, Generic[S, C], frozen=True, gc=False):
 
 
 class Recorded(msgspec.Struct, Generic[E_co], frozen=True, gc=False):
-    """An event together with what the ledger knows about it."""
+    """An event with its place in the ledger: stream, position, time, signer and hash."""
 
     event: E_co
     stream: str
@@ -117,19 +135,19 @@ class Recorded(msgspec.Struct, Generic[E_co], frozen=True, gc=False):
 
 
 def is_kind(recorded: Recorded[Any], *kinds: type[E]) -> TypeGuard[Recorded[E]]:
-    """Is its event of one of these kinds? Then its fields can be read."""
+    """True if the event has one of these types; a type checker then knows its fields."""
     return isinstance(recorded.event, kinds)
 
 
 class Draft(msgspec.Struct, frozen=True, gc=False):
-    """An event that cites artifacts. Events that cite none stand in a decision as they are."""
+    """An event to append, with the artifacts that it cites."""
 
     event: Event
     artifacts: tuple[ArtifactRef, ...] = ()
 
 
 class Decision(msgspec.Struct, frozen=True, gc=False):
-    """What was decided: drafts to append, findings to show, and whether it is a refusal."""
+    """The result of `decide`: drafts to append, findings to show, and whether it is a refusal."""
 
     drafts: tuple[Draft, ...] = ()
     findings: tuple[Finding, ...] = ()
@@ -141,17 +159,17 @@ def accept(*events: Event | Draft, findings: Iterable[Finding] = ()) -> Decision
 
 
 def refuse(findings: Iterable[Finding], *events: Event | Draft) -> Decision:
-    """Refuse for `findings`; `events` are what the refusal itself leaves on record."""
+    """Refuse because of `findings`; `events` are appended although the command is refused."""
     return Decision(tuple(map(_draft, events)), tuple(findings), refused=True)
 
 
 def refusal(rule: str, code: str, message: str, hint: str = "") -> Decision:
-    """The usual refusal: one finding, and nothing recorded."""
+    """Refuse with one finding and record nothing."""
     return refuse([Finding(rule=rule, code=code, message=message, hint=hint)])
 
 
 def decide_by_findings(findings: Iterable[Finding], *events: Event | Draft) -> Decision:
-    """Refuse if any finding is an error, otherwise accept with the findings as remarks."""
+    """Refuse if any finding is an error; otherwise accept, with the findings as remarks."""
     found = tuple(findings)
     return refuse(found) if select_errors(found) else accept(*events, findings=found)
 
@@ -161,14 +179,16 @@ def _draft(event: Event | Draft) -> Draft:
 
 
 class Due(msgspec.Struct, frozen=True, kw_only=True):
-    """Something that is due: from whom, what, since when and until when.
+    """Something that an agent must do: who, what, since when, and by when.
 
-    With `command`, the machine itself acts once `by` has passed: the next writing command on the
-    stream, or `tick`, applies it as `system`. Reading only shows it.
+    With `command`, the machine acts by itself after `by`: the next writing command on the stream,
+    or `tick`, applies the command as `system`. A reader only sees that it is due.
 
-    With `instead`, it waits for the holder `epoch` of the name; once that one has retired or
-    another holds the name, `instead` is due in its place. With `owed_to`, it is due only while that
-    holder of a name has not ended: nobody answers into nothing.
+    With `instead`, the duty is for the holder `epoch` of the name `who`. After that holder has
+    retired or another holds the name, `instead` is due in its place.
+
+    With `owed_to`, the duty lapses when that agent (holder `owed_to_epoch` of the name) ends: its
+    answer would have no reader.
     """
 
     who: str
@@ -188,7 +208,7 @@ class Due(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Put(msgspec.Struct, frozen=True, gc=False):
-    """Set the index row `key` of `space`. Rows are found by key and by prefix."""
+    """Set the index row `key` of `space`. Rows can be read by key and by prefix."""
 
     space: str
     key: str
@@ -196,14 +216,14 @@ class Put(msgspec.Struct, frozen=True, gc=False):
 
 
 class Drop(msgspec.Struct, frozen=True, gc=False):
-    """Remove an index row; removing what is not there is fine."""
+    """Remove an index row. No error if there is none."""
 
     space: str
     key: str
 
 
 class Words(msgspec.Struct, frozen=True, gc=False):
-    """Make `text` findable under `key` by full-text search."""
+    """Add `text` to the full-text index under `key`."""
 
     space: str
     key: str
@@ -228,11 +248,12 @@ def no_index(_recorded: Recorded[Any]) -> tuple[RowChange, ...]:
 class Machine(Generic[S]):
     """One protocol, as the engine sees it.
 
-    `version` changes whenever `State` or `evolve` does: snapshots of another version are dropped.
-    `guarded` names the commands that run something or take something from someone; before them
-    every record since the last signed snapshot is verified, not only read. `timeouts` gives the
-    commands that are overdue; a machine with a long agenda may offer a quicker way than reading it.
-    `asks` names the agents whose last sign of life a decision depends on.
+    Raise `version` whenever `State` or `evolve` changes: the engine drops snapshots of any other
+    version. `guarded` lists the commands that run a program or take something from another agent;
+    before one of them the engine verifies every record since the last signed snapshot instead of
+    only reading it. `timeouts` returns the overdue commands; pass a faster function than the
+    default if the agenda is long. `needs_signs_of` names the agents whose latest sign of life a
+    decision needs.
     """
 
     def __init__(
@@ -271,14 +292,14 @@ class Machine(Generic[S]):
         return tuple(due.command for due in dues if due.command is not None)
 
     def require_state(self, state: object) -> S:
-        """`state`, typed: it came from a stream of this machine. A TypeError if it did not, since
-        whoever reads it was written for another protocol."""
+        """Return `state` with its type. TypeError if it is a state of another protocol, which is a
+        mistake in the caller."""
         if not isinstance(state, self.state_type):
             raise TypeError(f"{self.name} does not keep its state in {type(state).__qualname__}")
         return state
 
     def read_event(self, event_type: str, data: dict[str, Any]) -> Event:
-        """The typed event of a body, or StoreFailed if a newer Moot wrote it."""
+        """Return the typed event of a body. StoreFailed if this version does not know the event."""
         try:
             kind = self.event_of[event_type]
             prepare_type(kind)
@@ -297,5 +318,40 @@ def to_snake_case(name: str) -> str:
 
 
 def make_remark(rule: str, code: str, message: str, hint: str = "") -> Finding:
-    """A warning that travels with an accepted decision."""
+    """Make a warning, which does not refuse the command."""
     return Finding(rule=rule, code=code, message=message, hint=hint, severity=Severity.WARNING)
+
+
+# Checks for any rule table: a text of the command is not empty, and not too long.
+
+
+class HasCommand(Protocol):
+    """The input of a rule's check, in any protocol: it has the command."""
+
+    @property
+    def command(self) -> Any: ...
+
+
+Check = Callable[[HasCommand], Iterator[tuple[str, str | None]]]
+
+
+def empty(*fields: str) -> Check:
+    """Return a check that reports each of these fields that is empty."""
+
+    def check(case: HasCommand) -> Iterator[tuple[str, str | None]]:
+        for name in fields:
+            if not getattr(case.command, name).strip():
+                yield f"{name} is empty", name
+
+    return check
+
+
+def too_long(most: int, *fields: str) -> Check:
+    """Return a check that reports each of these fields that has more than `most` characters."""
+
+    def check(case: HasCommand) -> Iterator[tuple[str, str | None]]:
+        for name in fields:
+            if len(getattr(case.command, name)) > most:
+                yield f"{name} is longer than {most} characters", name
+
+    return check

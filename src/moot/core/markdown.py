@@ -2,8 +2,8 @@
 
 This is the block structure of CommonMark at the top level of a document, read line by line, and
 not a renderer: it knows nothing of inline markup. Only a line at the top level can be a heading,
-a fence or a comment; whatever stands in a block quote or a list item is `NESTED`, so that quoted
-text cannot forge structure. Every str is accepted and nothing here raises.
+a fence or a comment; every line in a block quote or a list item is `NESTED`, so that quoted text
+cannot forge structure. Every str is accepted and nothing here raises.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ import msgspec
 #
 # `_Blocks` holds what is open in one container: the document, a block quote or a list item. It
 # has at most one open leaf (a fence or an HTML block), or a paragraph, or an inner container. A
-# line descends through the containers that go on in it; the first level where it does not fit
-# asks `_start` what the line begins. Only what the document's own level says reaches the caller.
-# Inner levels are followed for one reason: to know where they end. An unindented line after
-# "- text" still belongs to that item, but after "- ```" it does not.
+# line descends through the containers that continue in it; at the first level where it does not
+# fit, `_start` decides what the line begins. The caller only sees the result of the top level.
+# Inner levels are tracked only to know where they end: an unindented line after "- text" still
+# belongs to that item, but after "- ```" it does not.
 #
 # Where this differs from CommonMark, on purpose:
 # - A setext heading (text underlined with === or ---) is reported on its underline, as `SETEXT`,
-#   and starts no section: whether a paragraph is one is known only after it has been given out.
+#   and starts no section: it is known only after the lines of its paragraph were yielded.
 #   Link reference definitions are prose here, so an underline below one counts.
 # - An HTML block that lasts until a blank line (<details>, <div>) may contain whole one-line
 #   comments, and these are `COMMENT`: a marker right below </details> is still a marker.
@@ -52,7 +52,7 @@ class LineKind(StrEnum):
     FENCED = auto()  # a line of fenced code, blank ones too
     FENCE_CLOSE = auto()
     INDENTED = auto()  # code by four spaces of indentation
-    COMMENT = auto()  # one whole comment alone on its line; `value` is what it says
+    COMMENT = auto()  # one whole comment alone on its line; `value` is its text
     COMMENT_PART = auto()  # a line of a comment that spans lines, or shares its line with text
     HTML = auto()  # a line of any other HTML block
     NESTED = auto()  # anything inside a block quote or a list item, their markers included
@@ -105,10 +105,10 @@ class Fence(msgspec.Struct, frozen=True):
 def scan_lines(
     text: str, start: int = 0, end: int | None = None, number: int = 1
 ) -> Iterator[MarkdownLine]:
-    """Give the lines of `text[start:end]`, lazily, the first one numbered `number`.
+    """Yield the lines of `text[start:end]`, lazily; the first one has the number `number`.
 
-    The scan begins at the top level: a caller that gives up on an unclosed fence stops reading
-    and scans again from the line of its choice, at little cost.
+    The scan begins at the top level. So after an unclosed fence, a caller can stop reading and scan
+    again from any line, at little cost.
     """
     if start == 0 and text.startswith(BYTE_ORDER_MARK):
         start = 1
@@ -122,7 +122,7 @@ def scan_lines(
 
 
 def _chunks(text: str, start: int, end: int) -> Iterator[str]:
-    """Cut the text after line endings, into pieces of many lines: these are fast to split."""
+    """Cut the text after line endings into pieces of many lines, which are fast to split."""
     while start < end:
         near = min(start + _CHUNK, end)
         # With no LF in sight, a CR that is not the last character is not half of a CR LF.
@@ -134,14 +134,14 @@ def _chunks(text: str, start: int, end: int) -> Iterator[str]:
         start = stop
 
 
-# Small enough that a caller who stops early has paid for little.
+# Small, so that a caller that stops early has read little too much.
 _CHUNK = 4096
 _ENDING = re.compile(r"\r\n?|\n")
 _LINE = re.compile(r"(?!\Z)([^\r\n]*+)(\r\n?|\n?)")
 
 
 def _split(chunk: str) -> Iterable[tuple[str, str]]:
-    """Give the lines of a chunk, each with its ending."""
+    """Return the lines of a chunk, each with its ending."""
     if "\r" in chunk:
         return _LINE.findall(chunk)
     lines = chunk.split("\n")
@@ -150,7 +150,8 @@ def _split(chunk: str) -> Iterable[tuple[str, str]]:
 
 
 def sections(text: str, level: int = 2) -> Iterator[MarkdownSection]:
-    """Give the sections under headings of this level; each ends at the next of it or above."""
+    """Yield the sections under headings of this level; each ends at the next heading of this or a
+    higher level."""
     heading: MarkdownLine | None = None
     for line in scan_lines(text):
         if line.kind is LineKind.HEADING and line.level <= level:
@@ -166,10 +167,10 @@ def _section(text: str, heading: MarkdownLine, end: int) -> MarkdownSection:
 
 
 def fences(text: str, start: int = 0, end: int | None = None, number: int = 1) -> Iterator[Fence]:
-    """Give the top-level fenced blocks of `text[start:end]`, the unclosed last one too."""
+    """Yield the top-level fenced blocks of `text[start:end]`, an unclosed last one too."""
     block: list[MarkdownLine] = []
     for line in scan_lines(text, start, end, number):
-        if line.kind in _OF_A_FENCE:
+        if line.kind in _FENCE_LINES:
             block.append(line)
         elif line.kind is LineKind.FENCE_CLOSE:
             yield _fence(block[0], block[1:], line)
@@ -178,7 +179,7 @@ def fences(text: str, start: int = 0, end: int | None = None, number: int = 1) -
         yield _fence(block[0], block[1:], None)
 
 
-_OF_A_FENCE = frozenset((LineKind.FENCE_OPEN, LineKind.FENCED))
+_FENCE_LINES = frozenset((LineKind.FENCE_OPEN, LineKind.FENCED))
 
 
 def _fence(opening: MarkdownLine, lines: list[MarkdownLine], closing: MarkdownLine | None) -> Fence:
@@ -191,10 +192,10 @@ def _fence(opening: MarkdownLine, lines: list[MarkdownLine], closing: MarkdownLi
 
 
 def _dedent(text: str, indent: int) -> str:
-    """Take off the indentation of a fence, three columns at most."""
+    """Remove the indentation of the opening fence, at most three columns."""
     spaces = min(indent, _indent(text))
     if spaces < indent and text.startswith("\t", spaces):
-        # A tab reaches to the fourth column; what is left of it stays.
+        # A tab reaches to the fourth column; keep the rest of it as spaces.
         return " " * (4 - indent) + text[spaces + 1 :]
     return text[spaces:]
 
@@ -203,13 +204,13 @@ def _dedent(text: str, indent: int) -> str:
 
 
 def write_fence(text: str, info: str = "") -> str:
-    """Give the text as a fenced block that nothing in it can close.
+    """Return the text as a fenced block that no line of it can close.
 
-    Readers that know no fences still see markers in it: pass it through `escape_comments` first
-    if one of them may read the document.
+    Readers that do not know fences still see markers in it. If such a reader may get the document,
+    call `escape_comments` first.
     """
     info = _ENDING.sub(" ", info).strip(" \t")
-    # A backtick may not stand in the info string of a backtick fence.
+    # The info string of a backtick fence may not contain a backtick.
     mark = "~" if "`" in info else "`"
     longest = max(map(len, re.findall(f"{mark}+", text)), default=0)
     bar = mark * max(3, longest + 1)
@@ -218,7 +219,7 @@ def write_fence(text: str, info: str = "") -> str:
 
 
 def write_quote(text: str) -> str:
-    """Give the text as a block quote; its comments become visible text.
+    """Return the text as a block quote; its comments become visible text.
 
     Unescaped, a comment that never ends would hide the rest of a rendered page. Put a blank line
     after the quote, or the prose that follows becomes part of it.
@@ -228,7 +229,7 @@ def write_quote(text: str) -> str:
 
 
 def escape_comments(text: str) -> str:
-    """Give the text with every `<!--` made harmless, for fence-blind readers as well."""
+    """Escape every `<!--`, so that no reader takes it for a comment, inside or outside fences."""
     return text.replace("<!--", "&lt;!--")
 
 
@@ -240,7 +241,7 @@ def _end_line(text: str) -> str:
 
 
 class _Mark(msgspec.Struct, frozen=True, gc=False):
-    """What is said of one line."""
+    """What one line is: its kind, and level and value if the kind has them."""
 
     kind: LineKind
     level: int = 0
@@ -291,7 +292,7 @@ class _Before(Enum):
     INNER_PARAGRAPH = auto()  # of a container whose marker or indentation this line lacks
 
 
-# To reach an enum's member costs as much as a whole comparison: once is enough.
+# Local names for speed: reading an enum's member costs as much as a comparison.
 _NOTHING, _PARAGRAPH, _INNER = _Before.NOTHING, _Before.PARAGRAPH, _Before.INNER_PARAGRAPH
 _HEADING, _COMMENT = LineKind.HEADING, LineKind.COMMENT
 _Start = _Mark | _OpenFence | _OpenHtml | _Container
@@ -313,7 +314,7 @@ def _indent(text: str) -> int:
 
 
 def _untab(text: str, column: int) -> str:
-    """Replace leading tabs by the spaces they stand for in text that starts at this column."""
+    """Expand leading tabs into spaces, in text that starts at this column."""
     if "\t" not in text:
         return text
     content = text.lstrip(" \t")
@@ -332,7 +333,7 @@ def _heading(body: str, _before: _Before) -> _Mark | None:
     if level > 6 or body[level : level + 1] not in ("", " ", "\t"):
         return None
     title = body[level:].strip(" \t")
-    # Closing #s count as such only when a space sets them off.
+    # Closing #s need a space before them.
     unclosed = title.rstrip("#")
     if not unclosed or unclosed[-1] in _WHITE:
         title = unclosed.rstrip(" \t")
@@ -436,10 +437,11 @@ def _item(body: str, before: _Before, indent: int, column: int) -> _Container | 
     after = _untab(body[match.end() :], column + offset)
     spaces = _indent(after)
     empty = spaces == len(after)
-    # Prose is full of lines that start with a number: few of them begin a list.
+    # Only an item with text, numbered 1 if at all, interrupts a paragraph: prose has many lines
+    # that start with a number.
     if before is _PARAGRAPH and (empty or int(match["number"] or 1) != 1):
         return None
-    # Five spaces and more are one, and then indented code.
+    # With five spaces or more, one belongs to the marker and the rest is indented code.
     padding = 1 if empty or spaces > 4 else spaces
     width = offset + padding
     return _Container(width, after[padding:], column + width)
@@ -447,8 +449,8 @@ def _item(body: str, before: _Before, indent: int, column: int) -> _Container | 
 
 _ITEM = re.compile(r"(?:[-+*]|(?P<number>[0-9]{1,9})[.)])(?=[ \t]|\Z)")
 
-# By the line's first character; the first that recognises the line decides, leaves before
-# containers.
+# Which functions to try, by the line's first character; leaves before containers. The first that
+# recognises the line decides.
 _LEAVES: dict[str, tuple[Callable[[str, _Before], _Mark | _OpenFence | _OpenHtml | None], ...]] = {
     "#": (_heading,),
     "`": (_fence_open,),
@@ -463,12 +465,12 @@ _CONTAINERS: dict[str, Callable[[str, _Before, int, int], _Container | None]] = 
     ">": _quote,
     **dict.fromkeys("-+*0123456789", _item),
 }
-# What a line that is not simply prose starts with; an empty one starts with nothing.
-_LOUD = _WHITE | {"", *_LEAVES, *_CONTAINERS}
+# First characters of lines that may be more than prose; "" is for the empty line.
+_MAY_BE_MARKUP = _WHITE | {"", *_LEAVES, *_CONTAINERS}
 
 
 def _start(rest: str, column: int, before: _Before) -> _Start | None:
-    """Say what a line begins, or None if it is prose."""
+    """Return what a line begins, or None if it is prose."""
     body = rest.lstrip(" ")
     indent = len(rest) - len(body)
     if indent > 3:
@@ -500,14 +502,14 @@ class _Blocks:
         self.vacant = True  # no line but blank ones so far
 
     def feed(self, rest: str, column: int) -> _Mark:
-        """Take the next line, less the markers of the containers around, and say what it is.
+        """Read the next line, without the markers of its containers, and return what it is.
 
         Its leading white space must be spaces; `column` is where it starts in the whole line.
         """
         if self.leaf is not None:
             return self._continue_leaf(self.leaf, rest)
-        # Nearly all lines are prose, and the first character shows it.
-        if rest[:1] not in _LOUD and self.inner is None:
+        # A fast path: most lines are prose, as the first character shows.
+        if rest[:1] not in _MAY_BE_MARKUP and self.inner is None:
             self.paragraph, self.vacant = True, False
             return _TEXT
         blank = not rest.strip(" \t")
@@ -519,7 +521,7 @@ class _Blocks:
         return self._begin(rest, column)
 
     def goes_on(self, rest: str, column: int, blank: bool) -> bool:
-        """Take the line as the next one of this container, unless the container ended before."""
+        """Read the line as the next one of this container; False if the container ended before."""
         # A second blank line changes nothing at any depth, and there may be millions of them.
         if blank and self.rested:
             return True
@@ -537,7 +539,8 @@ class _Blocks:
         return mark
 
     def _enter(self, rest: str, column: int, blank: bool) -> tuple[str, int] | None:
-        """Give the line less this container's marker or indentation, and its column, if it fits."""
+        """Return the line without this container's marker or indentation, and its column; None if
+        the line is outside."""
         indent = _indent(rest)
         if self.width == _QUOTE:
             if indent > 3 or not rest.startswith(">", indent):
@@ -550,7 +553,7 @@ class _Blocks:
         return (rest[self.width :], column + self.width) if indent >= self.width else None
 
     def _begin(self, rest: str, column: int) -> _Mark:
-        """Take a line that no open leaf or inner container claims."""
+        """Read a line that continues neither an open leaf nor an inner container."""
         before = self._before()
         found = _start(rest, column, before)
         if found is None and before is _INNER:

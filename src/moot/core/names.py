@@ -1,4 +1,4 @@
-"""Grammars shared by the whole ledger: agents' names, streams, roles, idempotency keys."""
+"""Patterns for names in the ledger: agents, streams, event types, idempotency keys."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from moot.core.errors import Malformed
 
 GRAMMAR = "3 to 48 of a-z, 0-9 and single hyphens"
 AGENT = re.compile(r"(?=.{3,48}\Z)[a-z0-9]+(-[a-z0-9]+)*\Z")
-# One registry: no stream beside it may carry its events.
+# There is one registry stream: no `registry/...` may carry events of the registry.
 STREAM = re.compile(r"(?!registry/)[a-z]{1,32}(/[A-Za-z0-9._:@+~-]{1,200})?\Z")
 EVENT_TYPE = re.compile(r"(?=.{1,96}\Z)[a-z]+\.[a-z][a-z0-9_]*\Z")
 CALLER_KEY = re.compile(r"[A-Za-z0-9._:@+~-]{1,96}\Z")
@@ -18,12 +18,12 @@ REGISTRY = "registry"
 SYSTEM = "system"
 CHECKPOINT = "checkpoint"
 OPERATOR = "operator"
-# Parts played in a protocol, or keys of the machine itself: no agent may be called so.
+# Roles of a protocol and names of the ledger's own keys: no agent may have one of these names.
 RESERVED = frozenset({SYSTEM, CHECKPOINT, OPERATOR, "judge", "speaker", "prime-minister", "clerk"})
 
 
 def require_agent_name(text: str) -> str:
-    """`text` if it is a well-formed agent name, else Malformed."""
+    """Return `text` if it is a well-formed agent name, else raise Malformed."""
     if not AGENT.match(text):
         raise Malformed(
             f"{text!r} is not an agent name",
@@ -34,17 +34,18 @@ def require_agent_name(text: str) -> str:
 
 
 def require_machine_name(text: str) -> str:
-    """`text` if a machine may be called so, else Malformed. Its grammar is that of agents."""
+    """Return `text` if it is a valid name for a host, else raise Malformed. Agent names have the
+    same pattern."""
     if not AGENT.match(text):
         raise Malformed(
-            f"no machine can be called {text!r}",
+            f"{text!r} is not a machine name",
             code="bad_name",
-            hint=f"name it by --name: {GRAMMAR}, such as laptop or build-2",
+            hint=f"choose one with --name: {GRAMMAR}, such as laptop or build-2",
         )
     return text
 
 
-@lru_cache(4096)  # asked for every command
+@lru_cache(4096)  # called for every command
 def require_stream_name(text: str) -> str:
     if not STREAM.match(text):
         raise Malformed(f"{text!r} is not a valid id", code="bad_id")
@@ -53,5 +54,5 @@ def require_stream_name(text: str) -> str:
 
 @lru_cache(4096)
 def protocol_of(stream: str) -> str:
-    """The protocol a stream belongs to: `mail` of `mail/RS-1`."""
+    """Return the protocol of a stream: `mail` of `mail/RS-1`."""
     return stream.partition("/")[0]

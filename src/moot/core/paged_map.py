@@ -1,33 +1,53 @@
 """A sorted map of many entries, in pages: read from a snapshot page by page, changed page by page.
 
-A hook is a new process for every edit. It looks at one or two of thousands of agents and
-reservations, so it must not pay for decoding all of them: a page stays the bytes that it was
-stored as until somebody looks into it. A change copies one page and the list of pages, never all
-entries, and a page that did not change is stored again as the bytes it was.
+A hook is a new process for every edit. It needs one or two of thousands of agents and
+reservations, so it must not decode all of them: a page stays encoded until an entry of it is read.
+A change copies one page and the list of pages, never all entries. A page that did not change is
+stored with the same bytes.
 
-Where a page begins depends on the keys alone (`_begins_page`), not on the order of changes: equal
+Where a page begins depends only on the keys (`_begins_page`), not on the order of changes: equal
 maps have equal pages, and so equal bytes in every process.
 """
 
-# No postponed annotations: msgspec would compile each of them anew in every hook.
+from __future__ import annotations
 
+from _thread import allocate_lock  # `threading` is loaded by no hook
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, ItemsView, Iterable, Iterator, Mapping, ValuesView
 from functools import lru_cache
 from operator import attrgetter
 from types import GenericAlias
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar, get_args, get_origin
 from zlib import compress, crc32, decompress
 
 import msgspec
+from immutables import Map
+from msgspec.msgpack import Decoder
 
-from moot.core.prepared_types import prepare_type
+# msgspec compiles a type when it first decodes into it, and two threads that do so with a nested
+# type at the same moment crash the process. So `prepare_type` compiles each type under one lock.
+
+_lock = allocate_lock()
+_prepared: set[Any] = set()
+
+
+def prepare_type(kind: Any) -> None:
+    """Make msgspec compile a type and all types in it; do nothing if that was done before."""
+    if kind in _prepared:
+        return
+    with _lock:
+        Decoder(kind)
+        _prepared.add(kind)
+
+
+# No `from __future__ import annotations`: msgspec would compile each annotation in every hook call.
+
 
 V = TypeVar("V")
 
 PAGE_ENTRIES: Final = 32  # on average
-SHORT_BYTES: Final = 1_024  # such a page is stored as it is
-FAST: Final = 1  # of zlib's levels
+SHORT_BYTES: Final = 1_024  # a page up to this size is not compressed
+FAST: Final = 1  # a zlib level
 
 
 def _begins_page(key: str) -> bool:
@@ -38,14 +58,14 @@ Note = tuple[str | bool | None, ...]
 
 
 class _StoredPage(msgspec.Struct, frozen=True, array_like=True):
-    """A page as it stands in a snapshot: its first key, how many it has, and their bytes.
+    """A page in a snapshot: its first key, the number of its keys, and the encoded entries.
 
-    A long page is `compressed`: whoever starts reads and hashes all of them, and looks into few.
-    `notes` are the different values, over all entries, of the fields that their type names in
-    `NOTED_FIELDS`: worktrees, say. So these are known without decoding the page. `entries` lie in
-    the snapshot's own bytes: nothing is copied for a page that nobody looks into. So do `listed`,
-    the different values of the one field that their type names as `LISTED_FIELD`: owners, say. They
-    are many, and are read only by whoever asks for them. Earlier versions stored no such list.
+    A long page is `compressed`: a process reads and hashes all pages at its start, but decodes few.
+    `notes` are the distinct values of the fields in `NOTED_FIELDS` of the entries' type (worktrees,
+    for example), so that these are known without decoding the page. `listed` are the distinct
+    values of the field `LISTED_FIELD` (owners, for example): they are many and stay encoded until
+    needed. `entries` and `listed` are slices of the snapshot's bytes, so nothing is copied for a
+    page that is not read. Earlier versions stored no `listed`.
     """
 
     first: str
@@ -57,7 +77,7 @@ class _StoredPage(msgspec.Struct, frozen=True, array_like=True):
 
 
 class _Page(Generic[V]):
-    """Some neighbouring entries, in the order of their keys: as stored, as a dict, or both."""
+    """Neighbouring entries in the order of their keys: encoded, as a dict, or both."""
 
     __slots__ = ("_entries", "_kind", "_stored", "count", "first")
 
@@ -74,14 +94,14 @@ class _Page(Generic[V]):
 
     @property
     def entries(self) -> dict[str, V]:
-        """What it holds; decoded when first asked for. Nobody changes this dict."""
+        """The entries, decoded on first use. Do not change this dict."""
         if self._entries is None:
             self._entries = _page_decoder(self._kind).decode(self.plain)
         return self._entries
 
     @property
     def plain(self) -> bytes | memoryview:
-        """Its entries as they are stored, not compressed."""
+        """The encoded entries, decompressed."""
         packed = self.stored.entries
         return decompress(packed) if self.stored.compressed else packed
 
@@ -118,7 +138,7 @@ class _Page(Generic[V]):
             return self.count
         return sum(map(test, self.entries.values()))
 
-    def is_equal(self, other: "_Page[V]") -> bool:
+    def is_equal(self, other: _Page[V]) -> bool:
         if self is other:
             return True
         if (self.first, self.count) != (other.first, other.count):
@@ -144,9 +164,9 @@ def _page_decoder(kind: Any) -> msgspec.msgpack.Decoder[dict[str, Any]]:
 
 
 class PagedMap(Mapping[str, V]):
-    """Entries by text keys, in their order. Immutable: `set` and `delete` give another map.
+    """An immutable map with text keys, in order; `set` and `delete` return another map.
 
-    Values are of one type that msgspec stores as it is, without other maps of this kind inside.
+    All values have one type that msgspec can encode, without a `PagedMap` inside.
     """
 
     __slots__ = ("_count", "_pages")
@@ -156,8 +176,8 @@ class PagedMap(Mapping[str, V]):
         self._count = len(entries) if entries else 0
 
     @classmethod
-    def from_stored(cls, stored: bytes, kind: type[V]) -> "PagedMap[V]":
-        """The map that `to_stored` wrote, with values of `kind`; no page is decoded for it."""
+    def from_stored(cls, stored: bytes, kind: type[V]) -> PagedMap[V]:
+        """Read the map that `to_stored` wrote, with values of `kind`; this decodes no page."""
         pages: tuple[_Page[V], ...] = tuple(
             _Page(page.first, page.count, stored=page, kind=kind) for page in _decode_pages(stored)
         )
@@ -167,7 +187,7 @@ class PagedMap(Mapping[str, V]):
         return _encode([page.stored for page in self._pages])
 
     def __getitem__(self, key: str) -> V:
-        # As `_page_at(_place(key))`, without their calls: every command looks up who acts.
+        # The same as `_page_at(_place(key))`, inlined because every command calls this.
         pages = self._pages
         if not pages or not isinstance(key, str):  # `None in agents` is no error
             raise KeyError(key)
@@ -188,24 +208,26 @@ class PagedMap(Mapping[str, V]):
         return _Items(self)
 
     def pages(self) -> Iterator[dict[str, V]]:
-        """The entries, page after page, each decoded when its turn comes."""
+        """Yield the entries page by page; each page is decoded when it is reached."""
         return (page.entries for page in self._pages)
 
     def notes(self) -> set[Note]:
-        """The different values of what the entries' type names in `NOTED_FIELDS`."""
+        """Return the distinct values of the fields in `NOTED_FIELDS` of the entries' type."""
         return {note for page in self._pages for note in page.stored.notes}
 
     def listed(self) -> Iterator[set[str]]:
-        """Of every page, the different values of what the entries' type names as `LISTED_FIELD`."""
+        """Yield, for each page, the distinct values of the field `LISTED_FIELD`."""
         return (page.listed for page in self._pages)
 
     def page(self, number: int) -> Mapping[str, V]:
-        """The entries of one page, by its place among what `listed` gave."""
+        """Return the entries of one page, numbered as in `listed`."""
         return self._pages[number].entries
 
     def count_where(self, notes: frozenset[Note], test: Callable[[V], bool]) -> int:
-        """How many entries pass the test; all of a page whose every note is among `notes` do, so
-        such a page is not decoded."""
+        """Count the entries that pass the test.
+
+        If all notes of a page are in `notes`, then all of its entries pass and it is not decoded.
+        """
         return sum(page.count_where(notes, test) for page in self._pages)
 
     def __eq__(self, other: object) -> bool:
@@ -221,7 +243,7 @@ class PagedMap(Mapping[str, V]):
         return f"PagedMap({dict(self)!r})"
 
     def between(self, start: str, stop: str) -> tuple[V, ...]:
-        """The values from `start` up to and without `stop`, in the order of their keys."""
+        """Return the values with `start <= key < stop`, in the order of their keys."""
         last = bisect_left(self._pages, stop, key=_first)
         return tuple(
             value
@@ -230,8 +252,8 @@ class PagedMap(Mapping[str, V]):
             if start <= key < stop
         )
 
-    def set(self, key: str, value: V) -> "PagedMap[V]":
-        """With `value` under `key`, instead of what is there."""
+    def set(self, key: str, value: V) -> PagedMap[V]:
+        """Return a map with `value` under `key`."""
         at = self._place(key)
         entries = self._page_at(at)
         changed = {**entries, key: value}
@@ -239,31 +261,30 @@ class PagedMap(Mapping[str, V]):
             return self._with(at, at + 1, (_page_of(changed),), 0)
         return self._with(at, at + 1, tuple(_cut(sorted(changed.items()))), 1)
 
-    def delete(self, key: str) -> "PagedMap[V]":
-        """Without `key`, which must be there."""
+    def delete(self, key: str) -> PagedMap[V]:
+        """Return a map without `key`; KeyError if it is absent."""
         at = self._place(key)
         rest = {**self._page_at(at)}
         del rest[key]
-        if at and not (rest and _begins_page(next(iter(rest)))):  # it goes on from the one before
+        if at and not (rest and _begins_page(next(iter(rest)))):  # join it to the page before
             joined = {**self._page_at(at - 1), **rest}
             return self._with(at - 1, at + 1, (_page_of(joined),), -1)
         return self._with(at, at + 1, (_page_of(rest),) if rest else (), -1)
 
     def _place(self, key: str) -> int:
-        """Which page has the key, if any has: the last that begins at or before it."""
+        """Return the number of the only page that may have the key: the last that begins at or
+        before it."""
         return max(bisect_right(self._pages, key, key=_first) - 1, 0)
 
     def _page_at(self, place: int) -> dict[str, V]:
         return self._pages[place].entries if self._pages else {}
 
-    def _with(
-        self, start: int, stop: int, instead: tuple[_Page[V], ...], more: int
-    ) -> "PagedMap[V]":
+    def _with(self, start: int, stop: int, instead: tuple[_Page[V], ...], more: int) -> PagedMap[V]:
         return _map_of(self._pages[:start] + instead + self._pages[stop:], self._count + more)
 
 
 class _Values(ValuesView[V]):
-    """All values; without a search for each key, which is the usual way of a mapping."""
+    """The values, read page by page; `ValuesView` would search for each key."""
 
     _mapping: PagedMap[V]
 
@@ -287,7 +308,8 @@ def _map_of(pages: tuple[_Page[V], ...], count: int) -> PagedMap[V]:
 
 
 def _cut(entries: Iterable[tuple[str, V]]) -> Iterator[_Page[V]]:
-    """Sorted entries as pages: one begins at the first of them, and wherever a key begins one."""
+    """Cut sorted entries into pages; a page begins at the first entry and at each key for which
+    `_begins_page` is true."""
     page: dict[str, V] = {}
     for key, value in entries:
         if page and _begins_page(key):
@@ -300,3 +322,38 @@ def _cut(entries: Iterable[tuple[str, V]]) -> Iterator[_Page[V]]:
 
 def _page_of(entries: dict[str, V]) -> _Page[V]:
     return _Page(next(iter(entries)), len(entries), entries)
+
+
+# Encoding of states for snapshots: msgpack with sorted maps, so that equal states give equal bytes
+# in every process.
+
+S = TypeVar("S")
+
+
+def _to_plain(value: Any) -> Any:
+    if isinstance(value, Map):
+        return {key: value[key] for key in sorted(value)}
+    if isinstance(value, PagedMap):
+        return value.to_stored()
+    raise NotImplementedError(type(value).__name__)
+
+
+def _from_plain(kind: Any, value: Any) -> Any:
+    if get_origin(kind) is PagedMap:
+        return PagedMap.from_stored(msgspec.convert(value, bytes), *get_args(kind))
+    plain = GenericAlias(dict, get_args(kind))
+    prepare_type(plain)
+    return Map(msgspec.convert(value, plain, dec_hook=_from_plain))
+
+
+_encoder = msgspec.msgpack.Encoder(enc_hook=_to_plain)
+
+
+def encode_state(state: Any) -> bytes:
+    return _encoder.encode(state)
+
+
+def decode_state(kind: type[S], data: bytes | msgspec.Raw) -> S:
+    """Decode a state. On msgspec.DecodeError or ValidationError the caller drops the snapshot."""
+    prepare_type(kind)
+    return msgspec.msgpack.decode(data, type=kind, dec_hook=_from_plain)

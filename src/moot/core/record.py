@@ -1,10 +1,10 @@
 """One signed event: its body, its exact bytes, its hash. docs/format.md section 3.
 
-The bytes that were signed are kept and are never encoded again. `seal` makes a record, `Record`
-holds it, `Record.body` reads it back.
+The signed bytes are stored as they are and never encoded a second time. `seal` makes a record,
+`Record` holds it, `Record.body` decodes it.
 """
 
-# No postponed annotations: msgspec would compile each of them anew in every hook.
+# No `from __future__ import annotations`: msgspec would compile each annotation in every hook call.
 
 import re
 import struct
@@ -22,12 +22,12 @@ MAX_TEXT_BYTES: Final = 16_384
 MAX_ARTIFACTS: Final = 256
 MAX_ROLE, MAX_CORR, MAX_KEY, MAX_MEDIA_TYPE = 64, 128, 300, 127
 _HASH: Final = re.compile(r"[0-9a-f]{64}\Z")
-_size: Final = struct.Struct(">Q").pack  # eight bytes, the highest first
-_HASHED: Final = b"\x00" + _size(len(EVENT)) + EVENT
+_size: Final = struct.Struct(">Q").pack  # eight bytes, big-endian
+_HASH_PREFIX: Final = b"\x00" + _size(len(EVENT)) + EVENT
 
 
 class Actor(msgspec.Struct, frozen=True, gc=False):
-    """Who signed: the name, which holder of that name, the key, and the part played."""
+    """Who signed: the name, the number of its holder (`epoch`), the key id and the role."""
 
     id: str
     epoch: int
@@ -36,7 +36,7 @@ class Actor(msgspec.Struct, frozen=True, gc=False):
 
 
 class ArtifactRef(msgspec.Struct, frozen=True, gc=False):
-    """A blob cited by an event, by its content."""
+    """An event's reference to stored bytes, by their hash."""
 
     sha256: str
     size: int
@@ -44,7 +44,7 @@ class ArtifactRef(msgspec.Struct, frozen=True, gc=False):
 
 
 class Body(msgspec.Struct, frozen=True, gc=False, kw_only=True, forbid_unknown_fields=True):
-    """What is signed, field by field (LDG-020)."""
+    """The fields of a signed event (LDG-020)."""
 
     v: Literal[1] = 1
     origin: str
@@ -66,28 +66,35 @@ _decode_body = msgspec.json.Decoder(Body).decode
 
 
 def frame(*parts: bytes) -> bytes:
-    """Length-prefixed concatenation: no two lists of parts give the same bytes."""
+    """Join the parts, each after its length: different lists of parts never give equal bytes."""
     return b"".join([_size(len(part)) + part for part in parts])
 
 
 def genesis(origin: str, stream: str) -> str:
-    """`prev` of a stream's first event: no event fits at the start of another stream (LDG-023)."""
+    """Return `prev` of a stream's first event.
+
+    It depends on ledger and stream, so a first event cannot be moved to another stream (LDG-023).
+    """
     framed = frame(b"moot.genesis.v1", origin.encode(), stream.encode())
     return sha256(b"\x02" + framed).hexdigest()
 
 
 def record_hash(body: bytes, kid: str, signature: bytes) -> bytes:
-    """The hash that the next event names. It covers the signature too, so that a signature can be
-    neither removed nor replaced (LDG-022)."""
+    """Return the hash that the next event cites as `prev`.
+
+    It covers the signature too, so a signature can be neither removed nor replaced (LDG-022).
+    """
     key = kid.encode()
     end = _size(len(signature))
-    framed = (_HASHED, _size(len(body)), body, _size(len(key)), key, end, signature)
+    framed = (_HASH_PREFIX, _size(len(body)), body, _size(len(key)), key, end, signature)
     return sha256(b"".join(framed)).digest()
 
 
 class Record:
-    """A signed event as it is stored: body bytes and signature; hash and body are made on first
-    use."""
+    """A signed event as it is stored: body bytes and signature.
+
+    The hash is computed and the body decoded on first use.
+    """
 
     __slots__ = ("_body", "_hash", "kid", "raw", "seq", "signature", "stream")
 
@@ -108,7 +115,7 @@ class Record:
         return known
 
     def fix_hash(self, known: bytes) -> None:
-        """Take the hash from whoever has the signature, which is not shown before the commit."""
+        """Set the hash, for a record whose signature is not available before the commit."""
         self._hash = known
 
     @property
@@ -143,7 +150,11 @@ def seal(body: Body, signer: Signer) -> Record:
 
 
 def encode_body(body: Body) -> bytes:
-    """The bytes to sign; Malformed or Refused if the body breaks the profile or the limits."""
+    """Return the bytes to sign.
+
+    Malformed if a value has no canonical form or a field is out of range; Refused if the event is
+    too large.
+    """
     check_members(body.data, "data", depth=1)
     # LDG-025
     _check_fields(body)
@@ -152,13 +163,16 @@ def encode_body(body: Body) -> bytes:
         raise Refused(
             "too_large",
             f"this event would hold {len(raw)} bytes, the limit is {MAX_BODY_BYTES}",
-            hint="put long text into a file: it is stored beside the record and cited by its hash",
+            hint="put long text into a file: Moot stores the file and the event cites its hash",
         )
     return raw
 
 
 def _check_fields(body: Body) -> None:
-    """Check the fields that callers provide by section 3: a checker would call others tampered."""
+    """Check the fields that callers provide against docs/format.md section 3.
+
+    A verifier would report an event that breaks these limits as tampered.
+    """
     # LDG-025, LDG-080
     if body.actor.role is not None:
         _check_length("role", body.actor.role, MAX_ROLE)

@@ -1,8 +1,8 @@
-"""SHA-256 without OpenSSL: to load that takes longer than to hash what most commands hash.
+"""SHA-256 without loading OpenSSL, which takes longer than all hashing of most commands.
 
-For long bytes OpenSSL is several times as fast, which makes up for loading it; where it is loaded
-anyway, as in a server, for a single event already, and so it is for a process that hashes event
-after event. Whoever hashes files piece by piece takes `hashlib` itself.
+OpenSSL is several times as fast on long inputs. So it is used where it is loaded already, for an
+input of `LONG` bytes or more, and after a process has hashed `MANY` events. To hash a file in
+pieces, use `hashlib` directly.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from hashlib import _Hash
     from hashlib import sha256 as _compiled
 else:
-    try:  # Python's own, since 3.12 in a module with its relatives; a distributor may leave it out
+    try:  # Python's own code, in `_sha2` since 3.12; some distributions leave it out
         from _sha2 import sha256 as _compiled
     except ImportError:
         try:
@@ -22,15 +22,15 @@ else:
         except ImportError:
             from hashlib import sha256 as _compiled
 
-SHORT: Final = 256  # an event is longer
+SHORT: Final = 256  # bytes; every event is longer
 LONG: Final = 1_000_000
-MANY: Final = 500  # events; loading OpenSSL takes about as long as it saves for so many
+MANY: Final = 500  # events; hashing so many with OpenSSL saves about the time to load it
 
-_left = MANY  # until OpenSSL is loaded
+_left = MANY  # inputs to hash before OpenSSL is loaded
 
 
 def sha256(data: bytes | memoryview) -> _Hash:
-    """As `hashlib.sha256`, of all of it at once."""
+    """Hash `data` like `hashlib.sha256`."""
     size = len(data)
     if size < SHORT:
         return _compiled(data)

@@ -1,7 +1,7 @@
-"""Ed25519 keys and DSSE signatures, with libsodium's strictness.
+"""Ed25519 keys and DSSE signatures, checked as strictly as libsodium does.
 
-OpenSSL and others accept any message under the identity-point public key; libsodium does not,
-and `public_key` refuses weak points before they are ever registered. docs/format.md section 2.
+With the identity point as public key, OpenSSL and others accept any message; libsodium does not.
+`public_key` refuses such weak points before they can be registered. docs/format.md section 2.
 """
 
 from __future__ import annotations
@@ -20,27 +20,27 @@ ENDORSEMENT: Final = b"application/vnd.moot.key-endorsement.v1+json"
 HEARTBEAT: Final = b"application/vnd.moot.heartbeat.v1+json"
 SNAPSHOT: Final = b"application/vnd.moot.snapshot.v1"
 RETURN: Final = b"application/vnd.moot.machine-return.v1+json"
-# Not ours: by this one other tools know an in-toto statement.
+# Defined by in-toto, so that other tools recognise our statements.
 IN_TOTO: Final = b"application/vnd.in-toto+json"
 
 _FIELD_PRIME: Final = 2**255 - 19
 
 
 def signed_bytes(payload_type: bytes, body: bytes) -> bytes:
-    """What is signed, exactly: these bytes, DSSE's pre-authentication encoding (LDG-011).
+    """Return the exact bytes to sign: DSSE's pre-authentication encoding (LDG-011).
 
-    Only checkpoints are signed as they stand, in the form of a signed note (`core/note.py`).
+    Checkpoints are the exception: their text is signed without it (`core/checkpoint_note.py`).
     """
     return b"DSSEv1 %d %b %d %b" % (len(payload_type), payload_type, len(body), body)
 
 
-@lru_cache(64)  # every command asks for the ledger's own
+@lru_cache(64)  # every command needs the id of the ledger's key
 def key_id(public: bytes) -> str:
     return sha256(public).hexdigest()[:32]
 
 
 def public_key(text: str) -> bytes:
-    """The 32 raw bytes of a hex public key that is safe to trust, else Malformed."""
+    """Decode a public key from hex. Malformed if it is not 32 bytes or a weak point."""
     try:
         raw = bytes.fromhex(text)
     except ValueError:
@@ -53,7 +53,7 @@ def public_key(text: str) -> bytes:
 
 
 def is_weak(public: bytes) -> bool:
-    """Small order, off the curve, or not the canonical encoding of its point (LDG-010)."""
+    """True for a point of small order, off the curve, or in a non-canonical encoding (LDG-010)."""
     y = int.from_bytes(public, "little") & (2**255 - 1)
     return y >= _FIELD_PRIME or not ed25519.is_valid_point(public)
 
@@ -75,7 +75,10 @@ class Signer:
         return ed25519.sign(signed_bytes(payload_type, body), self._secret)
 
     def sign_raw(self, message: bytes) -> bytes:
-        """Only for signed notes: their form is fixed elsewhere; no `signed_bytes` look like it."""
+        """Sign a message without payload type; only for signed notes, whose format C2SP defines.
+
+        No output of `signed_bytes` has that format, so neither signature can pass for the other.
+        """
         return ed25519.sign(message, self._secret)
 
     def __repr__(self) -> str:

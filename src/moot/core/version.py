@@ -1,5 +1,5 @@
-"""The version of this program. It stands here because everything may import the core."""
+"""The version of this program. It is in core because every package may import core."""
 
 from __future__ import annotations
 
-VERSION = "0.1.0"
+VERSION = "0.2.0"

@@ -1,13 +1,24 @@
 """The only place where pure machines meet the disk: lock, read, decide, sign, append.
 
-Begin with `engine.py`, which every caller uses. A command's way: `job.py` the command and its
-result, `batch.py` turns commands into signed records under the write lock (`keys.py` who may sign).
-Reading: `replay.py` brings a state up to date, `proving.py` verifies who signed,
-`heads.py` what a revoked key still counts for, `signs_of_life.py` who is alive, `rollback.py` what
-must still be there. Pinning: `checkpoints.py` one signature over all heads, `tree_rebuild.py` the
-head tree made anew. Around it: `founding.py` event 0, `agents.py` names and keys, `export.py`
-bundles, `rebuild.py` what can be derived again, `witness.py` another copy, `erasing.py` artifacts,
-`machines.py` which protocols.
+    attribution.py        checks that a record was signed by the actor it names
+    batch.py              turns commands into records under the write lock
+    checkpoints.py        one signature over all heads, made when a process ends or exports
+    engine.py             what every caller uses: execute a command, read a state, see what is due
+    export.py             the ledger, or some streams, as lines that anyone can check offline
+    job.py                a command on its way into the ledger, and what comes back
+    ledger_copy.py        a machine's own copy of a ledger that is kept elsewhere
+    machines.py           which state machine runs a stream
+    rebuild.py            recomputes index rows, words, snapshots and the head tree from events
+    registry_commands.py  registers, rotates, revokes and retires keys, with their signatures
+    remote_signatures.py  signatures from other machines, decided again at the keeper
+    replay.py             brings a state up to date: from cache, a signed snapshot, or event 0
+    signed_commits.py     commands that came signed from several machines, committed together
+    signers.py            the private keys at hand, and the name each of them may act under
+    signs_of_life.py      the latest signed heartbeat or event of an agent, whichever is newer
+    witness.py            compares with another copy: two events for one position are a fork
+
+Begin with `engine.py`, which every caller uses: `job.py` is a command and its result, `batch.py`
+turns commands into signed records under the write lock, `replay.py` brings a state up to date.
 """
 
 from moot.engine.engine import Engine

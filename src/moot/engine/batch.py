@@ -22,10 +22,9 @@ from moot.core.record import Actor, Body, Record, encode_body
 from moot.core.registry.machine import MACHINE as REGISTRY_MACHINE
 from moot.core.registry.model import State as Registry
 from moot.core.signing import EVENT, key_id
-from moot.engine.checkpoints import require_stream_count
-from moot.engine.given_signatures import WithheldSignature
+from moot.engine.checkpoints import RollbackGuard, require_stream_count
 from moot.engine.job import REFUSED_MARK, Job, JobOutcome, Repeat, find_repeat
-from moot.engine.keys import Keys, Signatories, Signatory
+from moot.engine.remote_signatures import WithheldSignature
 from moot.engine.replay import (
     SNAPSHOT_EVERY,
     LoadedStream,
@@ -34,7 +33,7 @@ from moot.engine.replay import (
     read_record,
     take_snapshot,
 )
-from moot.engine.rollback import RollbackGuard
+from moot.engine.signers import Keys, Signatories, Signatory
 from moot.engine.signs_of_life import SEEN, latest_signs
 from moot.store.artifacts import Artifacts
 

@@ -12,17 +12,73 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache
+from typing import Protocol
 
 import msgspec
 
-from moot.core import headtree
+from moot.core import checkpoint_note
+from moot.core.checkpoint_note import Checkpoint, read_note, sign_note
 from moot.core.clock import Millis, to_text
 from moot.core.errors import Malformed, Tampered
 from moot.core.ledger import Head, View, WriteTransaction
-from moot.core.note import Checkpoint, read_note, sign_note
 from moot.core.signing import Signer
-from moot.engine.keys import LedgerTrust
-from moot.engine.rollback import rollback_error
+from moot.engine.signers import LedgerTrust
+
+# A user who may write the file can remove its newest events without any key, and the next
+# checkpoint would sign for what is left. So a guard that remembers the ledger
+# (`workspace/rollback_guard.py`) is asked before anything is written or signed.
+
+RESTORE_OR_ACCEPT_HINT = (
+    "restore the newest copy of .moot/ledger.db; if it is lost for good, "
+    "`moot ledger accept-loss --reason TEXT` goes on from here and says so for ever"
+)
+
+
+class RollbackGuard(Protocol):
+    """Each raises Tampered, `rollback_error`, if something that was there is gone."""
+
+    @property
+    def seen(self) -> Mapping[str, tuple[int, bytes]]:
+        """stream -> the newest event that was seen there. Whoever finds that very event need not
+        tell so: this is on every command's way."""
+        ...
+
+    def before_writing(self, view: View) -> None:
+        """Called under each write lock, before anything is read."""
+        ...
+
+    def before_loading(self, view: View, stream: str) -> None:
+        """Called under the write lock for every stream that a command depends on and that was not
+        seen before."""
+        ...
+
+    def note_loaded(self, stream: str, seq: int, record_hash: bytes) -> None:
+        """Told the newest event of `stream` as it was found there."""
+        ...
+
+    def note_written(self, stream: str, seq: int, record_hash: bytes) -> None:
+        """Told the newest event of `stream` once this process has committed it."""
+        ...
+
+    def before_signing(self, view: View) -> None:
+        """Called under the write lock before a checkpoint signs for all heads that moved."""
+        ...
+
+
+def holds_event(view: View, stream: str, seq: int, record_hash: bytes) -> bool:
+    """Does `stream` reach this position, and is it this very event?"""
+    head = view.head(stream)
+    if head is None or head.seq < seq:
+        return False
+    record = next(view.records(stream, after=seq - 1), None)
+    return record is not None and (record.seq, record.hash) == (seq, record_hash)
+
+
+def rollback_error(message: str, stream: str = "", seq: int = -1) -> Tampered:
+    return Tampered(
+        message, code="rolled_back", stream=stream, seq=seq, hint=RESTORE_OR_ACCEPT_HINT
+    )
+
 
 EVERY_EVENTS = 1_000
 # The newest note is verified again by every command, and by every answer of a keeper.
@@ -37,10 +93,10 @@ class NewCheckpoint(msgspec.Struct, frozen=True):
     moved: tuple[tuple[str, Head], ...]
 
 
-_Nodes = dict[headtree.Position, bytes]
+_Nodes = dict[checkpoint_note.Position, bytes]
 
 
-class StoredNodes(Mapping[headtree.Position, bytes]):
+class StoredNodes(Mapping[checkpoint_note.Position, bytes]):
     """The store's nodes as the mapping that `headtree` reads; each is fetched once."""
 
     def __init__(self, view: View, known: _Nodes | None = None) -> None:
@@ -51,13 +107,13 @@ class StoredNodes(Mapping[headtree.Position, bytes]):
         """The same nodes, with `fresh` ones over them."""
         return StoredNodes(self._view, self._known | fresh)
 
-    def __getitem__(self, place: headtree.Position) -> bytes:
+    def __getitem__(self, place: checkpoint_note.Position) -> bytes:
         node = self._known.get(place)
         if node is None:
             node = self._known[place] = self._view.node(*place)
         return node
 
-    def __iter__(self) -> Iterator[headtree.Position]:
+    def __iter__(self) -> Iterator[checkpoint_note.Position]:
         return iter(self._known)
 
     def __len__(self) -> int:
@@ -99,12 +155,12 @@ def make_checkpoint(
     if last is not None and not anew:
         _require_tree(stored, last, moved)
         _require_all_moved(change, stored, last, moved, events)
-    leaves = [(h.number, headtree.leaf_hash(name, h.seq, h.hash)) for name, h in moved]
-    fresh = headtree.changed_nodes(stored, streams, leaves)
+    leaves = [(h.number, checkpoint_note.leaf_hash(name, h.seq, h.hash)) for name, h in moved]
+    fresh = checkpoint_note.changed_nodes(stored, streams, leaves)
     checkpoint = Checkpoint(
         origin=trust.origin,
         streams=streams,
-        root=headtree.root_hash(stored.under(fresh), streams),
+        root=checkpoint_note.root_hash(stored.under(fresh), streams),
         number=max(last.number if last else 0, beyond) + 1,  # LDG-035
         events=events,
         at=to_text(now),
@@ -159,8 +215,8 @@ def _require_tree(stored: StoredNodes, last: Checkpoint, moved: Iterable[tuple[s
     try:
         places = [(0, head.number) for _, head in moved if head.number < last.streams]
         leaves = [(place[1], stored[place]) for place in places]
-        above = headtree.changed_nodes(stored, last.streams, leaves)
-        root = headtree.root_hash(stored.under(above), last.streams)
+        above = checkpoint_note.changed_nodes(stored, last.streams, leaves)
+        root = checkpoint_note.root_hash(stored.under(above), last.streams)
     except KeyError:
         root = b""
     if root != last.root:
@@ -183,7 +239,7 @@ def _require_all_moved(
     for name, head in moved:
         pinned = view.pinned_head(name) or Head(head.number, -1, b"")
         known += head.seq - pinned.seq
-        leaf = headtree.leaf_hash(name, pinned.seq, pinned.hash)
+        leaf = checkpoint_note.leaf_hash(name, pinned.seq, pinned.hash)
         if head.number < last.streams and stored[0, head.number] != leaf:
             raise _damaged(f"checkpoint {last.number} pins another event of {name} than is said")
     if known != events:
@@ -201,4 +257,4 @@ def _damaged(why: str) -> Tampered:
 
 def inclusion_path_of(view: View, number: int, streams: int) -> tuple[bytes, ...]:
     """The path from stream `number` to the newest note's root (LDG-034)."""
-    return headtree.inclusion_path(StoredNodes(view), number, streams)
+    return checkpoint_note.inclusion_path(StoredNodes(view), number, streams)

@@ -20,13 +20,28 @@ from moot.core.names import CHECKPOINT, REGISTRY
 from moot.core.registry.machine import MACHINE as REGISTRY_MACHINE
 from moot.core.registry.model import State as Registry
 from moot.core.signing import key_id
-from moot.engine.checkpoints import EVERY_EVENTS, NewCheckpoint, make_checkpoint
+from moot.engine.checkpoints import EVERY_EVENTS, NewCheckpoint, RollbackGuard, make_checkpoint
 from moot.engine.job import Job, JobOutcome
-from moot.engine.keys import Keys, LedgerTrust, Signatories, find_signatory, find_system_signatory
 from moot.engine.machines import Machines
-from moot.engine.replay import LoadedStream, Replay
-from moot.engine.rollback import RollbackGuard
-from moot.engine.signs_of_life import is_genuine_heartbeat, latest_signs, make_heartbeat
+from moot.engine.replay import (
+    LoadedStream,
+    Replay,
+    find_streams_without_snapshot,
+    take_late_snapshot,
+)
+from moot.engine.signers import (
+    Keys,
+    LedgerTrust,
+    Signatories,
+    find_signatory,
+    find_system_signatory,
+)
+from moot.engine.signs_of_life import (
+    is_genuine_heartbeat,
+    latest_signs,
+    make_heartbeat,
+    read_claimed_times,
+)
 from moot.store.artifacts import Artifacts
 from moot.store.files import are_held
 
@@ -293,8 +308,6 @@ class Engine:
 
     def claimed_times(self) -> dict[str, Millis]:
         """When everyone was seen last, by rows that are not proved."""
-        from moot.engine.claimed_times import read_claimed_times
-
         with self._turn, self.store.read() as view:
             return read_claimed_times(view)
 
@@ -355,7 +368,7 @@ class Engine:
                 self._debug("sign", f"checkpoint {made.number} over {made.streams} streams")
         self._unpinned = 0
         if are_held():  # what is remembered outside must not be ahead of the disk
-            from moot.store.held_syncs import make_durable
+            from moot.store.batched_syncs import make_durable
 
             make_durable()
         if kept is not None and self._on_checkpoint is not None:
@@ -365,8 +378,6 @@ class Engine:
     def take_snapshots_for_others(self) -> None:
         """Make the snapshots that are due on what others wrote who lack the checkpoint key; nothing
         without that key. Before the next checkpoint: after it nobody knows what had moved."""
-        from moot.engine.late_snapshots import find_streams_without_snapshot, take_late_snapshot
-
         held = self.keys.find(CHECKPOINT, key_id(self.trust.checkpoint))
         if held is None or self._write_error is not None:
             return

@@ -12,14 +12,14 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
 from moot.core.canonical import canonical
+from moot.core.checkpoint_note import Checkpoint, read_note
 from moot.core.errors import Conflict, Malformed, NotFound
 from moot.core.ledger import Head, View
 from moot.core.names import REGISTRY
-from moot.core.note import Checkpoint, read_note
 from moot.core.record import Record
 from moot.core.signing import EVENT
 from moot.engine.checkpoints import inclusion_path_of
-from moot.engine.keys import LedgerTrust
+from moot.engine.signers import LedgerTrust
 from moot.store.artifacts import Artifacts
 
 FORMAT = "moot-bundle/1"

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Collection, Container, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from moot.core import headtree
+from moot.core import checkpoint_note
+from moot.core.checkpoint_note import Checkpoint
 from moot.core.errors import Malformed, StoreFailed, Tampered
 from moot.core.ledger import Heartbeat, RecordToAppend, Snapshot, WriteTransaction
 from moot.core.machine import Put
 from moot.core.names import REGISTRY
-from moot.core.note import Checkpoint
 from moot.core.record import Record
 from moot.core.registry.machine import MACHINE as REGISTRY_MACHINE
 from moot.engine.checkpoints import (
@@ -24,8 +24,8 @@ from moot.engine.checkpoints import (
     newest_checkpoint,
     read_known_note,
 )
-from moot.engine.keys import LedgerTrust
 from moot.engine.replay import ChainEnd, LoadedStream, Replay
+from moot.engine.signers import LedgerTrust
 from moot.engine.signs_of_life import SEEN, is_genuine_heartbeat
 
 if TYPE_CHECKING:
@@ -125,9 +125,11 @@ def copy_checkpoint(
     moved = tuple(change.moved_heads())
     streams, _ = change.count_streams_and_events()
     stored = StoredNodes(change)
-    leaves = [(head.number, headtree.leaf_hash(name, head.seq, head.hash)) for name, head in moved]
-    fresh = headtree.changed_nodes(stored, streams, leaves)
-    root = headtree.root_hash(stored.under(fresh), streams)
+    leaves = [
+        (head.number, checkpoint_note.leaf_hash(name, head.seq, head.hash)) for name, head in moved
+    ]
+    fresh = checkpoint_note.changed_nodes(stored, streams, leaves)
+    root = checkpoint_note.root_hash(stored.under(fresh), streams)
     if (streams, root) != (checkpoint.streams, checkpoint.root):
         raise another_history(f"checkpoint {checkpoint.number} signs for another ledger than ours")
     change.put_note(note, fresh, moved)

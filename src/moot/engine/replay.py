@@ -10,26 +10,26 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import msgspec
 
 from moot.core.clock import Millis, parse_time
-from moot.core.errors import Malformed, Tampered
-from moot.core.ledger import Head, Snapshot, View
+from moot.core.errors import Malformed, MootError, Tampered
+from moot.core.ledger import Head, Snapshot, View, WriteTransaction
 from moot.core.machine import Command, Event, Machine, Recorded
 from moot.core.names import REGISTRY
+from moot.core.paged_map import decode_state, encode_state
 from moot.core.record import Body, Record, frame, genesis
 from moot.core.registry.machine import MACHINE as REGISTRY_MACHINE
 from moot.core.registry.model import State as Registry
 from moot.core.sha256 import sha256
 from moot.core.signing import SNAPSHOT, Signer, verify
-from moot.core.statecodec import decode_state, encode_state
-from moot.engine.heads import CitedHeads
-from moot.engine.keys import LedgerTrust
+from moot.engine.attribution import CitedHeads, Prover
+from moot.engine.checkpoints import RESTORE_OR_ACCEPT_HINT, RollbackGuard
 from moot.engine.machines import Machines
-from moot.engine.proving import Prover
-from moot.engine.rollback import RESTORE_OR_ACCEPT_HINT
+from moot.engine.signers import LedgerTrust
 from moot.store.artifacts import Artifacts
 
 SNAPSHOT_EVERY = 64  # events of a stream; so a cold process replays about as many at most
@@ -392,3 +392,34 @@ def _cut_off(stream: str, head: int) -> Tampered:
 def _broken(stream: str, seq: int, why: str, hint: str = "") -> Tampered:
     problem = f"{stream} is damaged at event {seq}: {why}"
     return Tampered(problem, stream=stream, seq=seq, hint=hint)
+
+
+# Snapshots for streams that were written by processes without the checkpoint key: the process that
+# lent an agent its key folder makes them, so that a cold process replays few events.
+
+
+def find_streams_without_snapshot(view: View, replay: Replay) -> Iterator[str]:
+    """Streams that moved since the last checkpoint, and have too many events after a snapshot."""
+    for stream, head in view.moved_heads():
+        if not replay.can_run(stream):
+            continue
+        snapshot = view.snapshot(stream)
+        if head.seq - (snapshot.seq if snapshot is not None else -1) >= SNAPSHOT_EVERY:
+            yield stream
+
+
+def take_late_snapshot(
+    change: WriteTransaction,
+    replay: Replay,
+    stream: str,
+    signer: Signer,
+    rollback_guard: RollbackGuard | None,
+) -> None:
+    """Sign the state of `stream`, if its history holds."""
+    with suppress(MootError):  # what does not hold is for `moot verify` to say, not for us to sign
+        if rollback_guard is not None:
+            rollback_guard.before_loading(change, stream)
+        loaded = replay.load(change, stream, proved=True)
+        if rollback_guard is not None:
+            rollback_guard.note_loaded(stream, loaded.seq, loaded.hash)
+        change.put_snapshot(take_snapshot(replay.trust.origin, stream, loaded, signer))

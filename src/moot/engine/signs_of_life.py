@@ -4,7 +4,7 @@ Neither is believed without proof: a heartbeat counts only if the agent's curren
 event only if it stands where the index says and its signature holds.
 """
 
-# No postponed annotations: msgspec would compile each of them anew in every hook.
+from __future__ import annotations
 
 from collections.abc import Iterable
 
@@ -18,8 +18,11 @@ from moot.core.machine import SignOfLife
 from moot.core.record import Record
 from moot.core.registry.model import State as Registry
 from moot.core.signing import HEARTBEAT, verify
-from moot.engine.keys import Signatory
 from moot.engine.replay import Replay
+from moot.engine.signers import Signatory
+
+# No postponed annotations: msgspec would compile each of them anew in every hook.
+
 
 SEEN = "seen"
 
@@ -113,3 +116,35 @@ def _is_by(record: Record, name: str, epoch: int) -> bool:
     except MootError:
         return False
     return (actor.id, actor.epoch) == (name, epoch)
+
+
+# When everyone was seen last, as unproved rows say: only those that are shown are proved. A forged
+# row puts nobody on a list, only in line for a proof.
+
+
+class _SeenRow(msgspec.Struct, frozen=True, gc=False):
+    at: Millis
+
+
+def read_claimed_times(view: View) -> dict[str, Millis]:
+    """By name; no sign of life that can be proved is later than what is claimed here."""
+    times = _read_seen_times(view.values(SEEN))
+    for name, at in view.heartbeat_times().items():
+        times[name] = max(at, times.get(name, at))
+    return times
+
+
+def _read_seen_times(rows: dict[str, bytes]) -> dict[str, Millis]:
+    """Damaged ones are left out: then somebody's heartbeat, or last act, says when."""
+    decode = msgspec.json.Decoder(_SeenRow).decode
+    try:
+        return {name: decode(value).at for name, value in rows.items()}
+    except msgspec.DecodeError:
+        return {name: row.at for name, value in rows.items() if (row := _read_row(value))}
+
+
+def _read_row(value: bytes) -> _SeenRow | None:
+    try:
+        return msgspec.json.decode(value, type=_SeenRow)
+    except msgspec.DecodeError:
+        return None

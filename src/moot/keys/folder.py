@@ -6,9 +6,9 @@
     LEDGER/made-in           the folder it was made in, as its path was then; only where it was made
     LEDGER/NAME.KID.key      one private key, mode 0600; a person's is locked by a passphrase
     LEDGER/NAME.running      locked while a `moot run` works under that name (running_names.py)
-    LEDGER/everyday          the name its owner works under at a terminal (everyday_name.py)
+    LEDGER/everyday          the name its owner works under at a terminal (folder.py)
     lent/                    folders that `moot run` has lent to its programs (agent_folder.py)
-    beside/                  which `moot mcp` answers the hooks of which tool (tool_notes.py)
+    beside/                  which `moot mcp` answers the hooks of which tool (agent_folder.py)
 
 LEDGER is the kid of the ledger's root key. A folder that was lent has a `lent.json` that names
 this one: what is remembered of ledgers, and who runs, stays here.
@@ -18,19 +18,20 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import msgspec
 
 from moot.core.errors import Malformed, Refused
 from moot.core.machine import KeyClass
-from moot.core.names import require_agent_name
-from moot.core.registry.proofs import ORIGIN_PREFIX
+from moot.core.names import AGENT, require_agent_name
+from moot.core.registry.model import ORIGIN_PREFIX
 from moot.core.signing import Signer
+from moot.engine.signers import PrivateKey
 from moot.keys.passphrase_lock import (
     USUAL_COST,
     HashingCost,
@@ -235,3 +236,79 @@ def _read_json(path: Path, kind: type[T]) -> T:
         return msgspec.json.decode(path.read_bytes(), type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise Malformed(f"{path.name} is damaged: {error}", code="bad_key_file") from None
+
+
+# A key folder as the engine sees it: keys of one ledger, by name and kid.
+
+
+class Passphrase(msgspec.Struct, frozen=True):
+    """A passphrase, and whether a person typed it just now."""
+
+    text: str
+    attended: bool
+
+
+AskPassphrase = Callable[[str], Passphrase | None]
+
+
+def never_ask(_name: str) -> Passphrase | None:
+    return None
+
+
+class FolderKeys:
+    """Opens keys on first use and keeps them in memory for the life of the process."""
+
+    def __init__(self, folder: KeyFolder, origin: str, ask: AskPassphrase = never_ask) -> None:
+        self.folder = folder
+        self.origin = origin
+        self._ask = ask
+        self._open: dict[tuple[str, str], PrivateKey] = {}  # (name, kid) -> the private key
+
+    def find(self, name: str, kid: str) -> PrivateKey | None:
+        held = self._open.get((name, kid))
+        if held is None:
+            held = self._load(name, kid)
+            if held is not None:
+                self._open[name, kid] = held
+        return held
+
+    def _load(self, name: str, kid: str) -> PrivateKey | None:
+        file = self.folder.read_key(self.origin, name, kid)
+        if file is None:
+            return None
+        if file.locked is None:
+            return PrivateKey(file.open(None))
+        passphrase = self._ask(name)
+        if passphrase is None:
+            raise Refused(
+                # LDG-015
+                "human_key_required",
+                f"the key of {name} is locked, and nobody is here to unlock it",
+                hint="run this at a terminal; for automation set MOOT_PASSPHRASE_FILE",
+            )
+        return PrivateKey(file.open(passphrase.text), passphrase.attended)
+
+
+# LEDGER/everyday: the name that the folder's owner works under at a terminal. Its key is of class
+# agent and without a passphrase: nothing is decided with it. A folder that was lent has none.
+
+_FILE: Final = "everyday"
+
+
+def read_everyday_name(folder: KeyFolder, origin: str) -> str | None:
+    """The name, if one was made here."""
+    try:
+        text = (folder.ledger_folder(origin) / _FILE).read_text("ascii").strip()
+    except (OSError, UnicodeDecodeError):
+        return None
+    return text if AGENT.match(text) else None
+
+
+def write_everyday_name(folder: KeyFolder, origin: str, name: str) -> None:
+    """From now on this is the name."""
+    write_new_file(folder.ledger_folder(origin) / _FILE, f"{name}\n".encode(), 0o600)
+
+
+def forget_everyday_name(folder: KeyFolder, origin: str) -> None:
+    """The name cannot sign any more: another may take its place."""
+    (folder.ledger_folder(origin) / _FILE).unlink(missing_ok=True)

@@ -84,8 +84,6 @@ if sys.platform == "win32":
 
     def is_held(path: Path) -> bool:
         """Does a live process hold this lock? A file that does not exist is held by nobody."""
-        from filelock import FileLock, Timeout
-
         if not path.is_file():
             return False
         try:

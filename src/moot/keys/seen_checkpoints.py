@@ -21,7 +21,7 @@ import msgspec
 
 from moot.core.errors import StoreFailed
 from moot.core.ledger import Head
-from moot.store.sqlite.read_only_file import MAY_NOT_WRITE, ReadOnlyFile
+from moot.store.sqlite.read_only import MAY_NOT_WRITE, ReadOnlyFile
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS notes (

@@ -12,12 +12,18 @@ from moot.pages.blocks import (
     quote_figure,
     text_paragraphs,
 )
-from moot.pages.inline import code_element, with_tone_sign
-from moot.pages.markup import Markup, document, join_markup, stylesheet, tag
+from moot.pages.markup import (
+    Markup,
+    code_element,
+    document,
+    join_markup,
+    stylesheet,
+    tag,
+    with_tone_sign,
+)
 from moot.pages.model import DecisionCard, Dissent, PageLink, ProofFile, Report, VerdictBadge
 from moot.pages.style import CSS, POLICY
-from moot.pages.text import one_line
-from moot.pages.wording import UNTITLED, dissent_note, no_proof_sentence, proof_sentence
+from moot.pages.text import UNTITLED, dissent_note, no_proof_sentence, one_line, proof_sentence
 
 
 def to_html(report: Report) -> str:

@@ -13,8 +13,7 @@ from typing import Final
 from moot.pages.markup import NOTHING, Attributes, Markup, join_markup, tag
 from moot.pages.model import ChartThreshold, LineChart, Point, Series
 from moot.pages.style import SERIES_COLOURS
-from moot.pages.text import EXACT_DECIMALS, format_number, one_line, shorten
-from moot.pages.wording import rounds_with_points
+from moot.pages.text import EXACT_DECIMALS, format_number, one_line, rounds_with_points, shorten
 
 # Seven shapes and five dashes have no common divisor: 35 lines before a pair comes again.
 MARKERS: Final = (

@@ -12,7 +12,7 @@ from typing import Final, assert_never
 
 import msgspec
 
-from moot.pages.interval_chart import describe_interval
+from moot.pages.charts import describe_interval
 from moot.pages.model import (
     BarChart,
     Block,
@@ -43,13 +43,6 @@ from moot.pages.model import (
 )
 from moot.pages.text import (
     HIDDEN,
-    format_number,
-    human_time,
-    one_line,
-    show_hidden_characters,
-    split_paragraphs,
-)
-from moot.pages.wording import (
     NO_FINDINGS,
     NO_TEXT,
     NO_VALUES,
@@ -58,10 +51,15 @@ from moot.pages.wording import (
     SIGNS,
     UNTITLED,
     dissent_note,
+    format_number,
     graph_table,
+    human_time,
     no_proof_sentence,
+    one_line,
     proof_sentence,
     rounds_with_points,
+    show_hidden_characters,
+    split_paragraphs,
     values_table,
 )
 

@@ -1,6 +1,6 @@
 """The nouns of a page: plain frozen data that says what is shown, never how it looks.
 
-Every text is plain text, whoever wrote it, unless `markdown` says that a participant may have used
+Every text is plain text unless `markdown` says that a participant may have used
 markdown: then the page sets it, with HTML off. What cannot be drawn honestly
 (a number off its axis, a row of the wrong width, a digest that is none) cannot be built: the
 constructors raise `ValueError`.
@@ -398,7 +398,7 @@ class PageLink(Struct, frozen=True):
 
 
 class Report(Struct, frozen=True, kw_only=True, tag_field="format", tag="moot-report-1"):
-    """A page. Decision and dissent have no default: whoever makes a page must say both.
+    """A page. Decision and dissent have no default: the caller must give both.
 
     `dissent` is None only where nobody could disagree, and `proof` only where no file was written:
     then `how_to_prove` says what to do about it.

@@ -17,10 +17,18 @@ import msgspec
 
 from moot.core.clock import Millis
 from moot.core.errors import Conflict, Refused, StoreFailed
-from moot.core.ledger import Head, Heartbeat, RecordToAppend, RowEdit, Snapshot, StoredRow
+from moot.core.ledger import (
+    Head,
+    Heartbeat,
+    RecordToAppend,
+    RowEdit,
+    Snapshot,
+    StoredRow,
+    all_or_nothing,
+    write_failed_before,
+)
 from moot.core.machine import Drop, Put, Words
 from moot.core.record import Record
-from moot.store.all_or_nothing import all_or_nothing, write_failed_before
 
 _encode = msgspec.json.Encoder(order="sorted").encode
 

@@ -1,1 +1,15 @@
-"""How people and programs reach Moot. Surfaces parse, execute and render; they hold no rules."""
+"""How people and programs reach Moot. Surfaces parse, execute and render; they hold no rules.
+
+environment.py  what environment variables tell about whoever started us; read once, handed
+                on as values
+cli/            the command line, a contract: names, exit codes and the JSON envelope stay
+                as they are
+demo/           the demonstration: three acts on a real repository, with nothing faked
+                (DEC-026)
+hooks/          hooks: an agent about to edit a file that another agent holds is stopped
+                before the write
+mcp/            `moot mcp`: eight tools for a model, over the Model Context Protocol on
+                standard streams
+terminal/       what every command of the command line needs, whatever it is about
+web/            `moot serve`: a workspace in the browser while agents work
+"""

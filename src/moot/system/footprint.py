@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from moot.system import git
+from moot.system import git_status
 
 MOST_FILES: Final = 20_000
 MOST_BYTES: Final = 512 * 1024 * 1024
@@ -56,7 +56,7 @@ def take_footprint(root: Path, scopes: Iterable[str]) -> Footprint:
     gits = _GITS_OWN if (root / ".git").is_dir() else ()
     for scope in (*gits, *map(plain_scope, scopes)):
         files.update(_scope(root, scope, budget))
-    found = git.read_file_states(root)
+    found = git_status.read_file_states(root)
     if found.letters is None:
         budget.remarks.append(f"only declared files were compared: {found.why}")
         return Footprint(files, remarks=tuple(dict.fromkeys(budget.remarks)))
@@ -240,7 +240,7 @@ def _git(root: Path, *words: str) -> bytes:
         done = subprocess.run(
             ["git", "--no-optional-locks", *words],
             cwd=root,
-            env=git.git_environment(),
+            env=git_status.git_environment(),
             capture_output=True,
             stdin=subprocess.DEVNULL,
             timeout=_GIT_SECONDS,

@@ -93,7 +93,7 @@ def read_blob(root: Path, name: str) -> bytes | None:
     """The bytes under this id; None if git does not have them (any more)."""
     import subprocess  # a hook that only stores starts no program
 
-    from moot.system.git import git_environment
+    from moot.system.git_status import git_environment
 
     try:
         done = subprocess.run(

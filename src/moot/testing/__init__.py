@@ -1,13 +1,13 @@
 """For tests of programs built on Moot, and of Moot itself: real parts, only nothing on disk.
 
+    world.py  A whole ledger in memory with a clock that a test moves
+
 world = World()                     a ledger in memory, a clock that you move
 world.agent("amber-otter")
 given(world, MACHINE, "example/today").as_("amber-otter").when(Ask(...)).then(ErrandAsked(...))
 """
 
 from moot.store.memory import MemoryStore
-from moot.testing.keys import MemoryKeys
-from moot.testing.scenario import Scenario, given
-from moot.testing.world import FakeClock, World
+from moot.testing.world import FakeClock, MemoryKeys, Scenario, World, given
 
 __all__ = ["FakeClock", "MemoryKeys", "MemoryStore", "Scenario", "World", "given"]

@@ -2,18 +2,42 @@
 
 from __future__ import annotations
 
+import hashlib
+from typing import Generic, TypeVar
+
 from moot.core.clock import Millis, parse_time
+from moot.core.errors import Refused
 from moot.core.ledger import Store
-from moot.core.machine import KeyClass
+from moot.core.machine import Command, Event, KeyClass, Machine
 from moot.core.names import CHECKPOINT, SYSTEM
 from moot.core.signing import Signer
-from moot.engine.agents import register
 from moot.engine.engine import Engine
-from moot.engine.founding import found_ledger
 from moot.engine.machines import Machines
+from moot.engine.registry_commands import found_ledger, register
+from moot.engine.signers import PrivateKey
 from moot.store.artifacts import MemoryArtifacts
 from moot.store.memory import MemoryStore
-from moot.testing.keys import MemoryKeys
+
+# Private keys in memory, by name.
+
+
+class MemoryKeys:
+    def __init__(self) -> None:
+        self.signers: dict[str, list[Signer]] = {}
+        self.attended: set[str] = set()
+
+    def make(self, name: str, salt: str = "") -> Signer:
+        """A key that is the same in every run: tests with a fixed clock give the same bytes."""
+        signer = Signer(hashlib.sha256(f"test key of {name} {salt}".encode()).digest())
+        self.signers.setdefault(name, []).append(signer)
+        return signer
+
+    def find(self, name: str, kid: str) -> PrivateKey | None:
+        for signer in self.signers.get(name, ()):
+            if signer.kid == kid:
+                return PrivateKey(signer, name in self.attended)
+        return None
+
 
 CUSTODIAN = "0" * 31 + "1"
 
@@ -73,3 +97,73 @@ class World:
             endorser=endorser,
         )
         return signer
+
+
+# given / when / then over the production engine.
+#
+#     given(world, MACHINE, "example/today").as_("amber-otter")
+#         .when(Ask(title="x", of="teal-crane"))
+#         .then(ErrandAsked(...)).refused("errand_not_open", on=Finish(id="e9"))
+#
+# A refusal also asserts that nothing but its own events was recorded.
+
+S = TypeVar("S")
+
+
+class Scenario(Generic[S]):
+    def __init__(self, world: World, machine: Machine[S], stream: str) -> None:
+        self.world = world
+        self.machine = machine
+        self.stream = stream
+        self.actor = ""
+        self.recorded: list[Event] = []
+
+    def as_(self, actor: str) -> Scenario[S]:
+        """Who acts from here on; registered if new."""
+        if actor not in self.world.engine.registry().agents:
+            self.world.agent(actor)
+        self.actor = actor
+        return self
+
+    def when(self, *commands: Command) -> Scenario[S]:
+        """Run commands; what they record is what `then` sees."""
+        self.recorded = []
+        for command in commands:
+            outcome = self.world.engine.execute(self.stream, command, self.actor)
+            self.recorded += [recorded.event for recorded in outcome.recorded]
+        return self
+
+    def then(self, *events: Event) -> Scenario[S]:
+        assert self.recorded == list(events), f"recorded {self.recorded}"
+        return self
+
+    def refused(self, code: str, on: Command, *events: Event) -> Scenario[S]:
+        """`on` is refused with `code`, and exactly `events` are left on record by it."""
+        before, state = self.history(), self.state
+        assert self._refusal(on) == code
+        after = self.history()
+        assert after[: len(before)] == before
+        assert after[len(before) :] == list(events), f"recorded {after[len(before) :]}"
+        if not events:
+            assert self.state == state
+        return self
+
+    def _refusal(self, on: Command) -> str:
+        try:
+            self.world.engine.execute(self.stream, on, self.actor)
+        except Refused as error:
+            return error.code
+        return f"{on} was not refused"
+
+    @property
+    def state(self) -> S:
+        return self.world.engine.state(self.machine, self.stream)
+
+    def history(self) -> list[Event]:
+        with self.world.store.read() as view:
+            bodies = [record.body for record in view.records(self.stream)]
+        return [self.machine.read_event(body.type, body.data) for body in bodies]
+
+
+def given(world: World, machine: Machine[S], stream: str) -> Scenario[S]:
+    return Scenario(world, machine, stream)

@@ -1,4 +1,34 @@
-"""Checks an exported ledger from its bytes alone; it shares nothing with the code that writes one.
+r"""Checks an exported ledger from its bytes alone; it shares nothing with the code that writes one.
+
+    bundle.py            the lines of a bundle (section 6): reading them within limits, and
+                         telling the kinds apart
+    canonical.py         canonical JSON (section 1), checked with the standard library's parser
+                         and writer
+    chain.py             the streams of a bundle (step 4): each from 0, contiguous, every event
+                         naming the one before
+    check.py             the proof of section 7, step by step, over lines that are seen once and
+                         in order
+    check_state.py       what a check was asked and what it knows so far: filled by `check`,
+                         judged by `ending`, told by `report`
+    checkpoints.py       the checkpoint of section 5: a C2SP signed note with one signature, by
+                         the checkpoint key
+    crypto.py            the building blocks of section 2: kid, PAE, frame, signature, weak
+                         keys, canonical base64
+    event_reader.py      one event (section 3): from the bytes of its line to a value, in the
+                         order of section 7
+    parallel.py          reading events in several processes: batches of raw lines out, small
+                         tuples back, in order
+    receipt.py           A receipt (section 8): one line around a bundle, and what the bundle
+                         must cite at its end
+    report.py            from what a check found to the verdict that is handed out: places,
+                         checks, and the assembly
+    standalone.py        checks a Moot bundle or receipt: `python standalone.py FILE [--trust
+                         FILE] [--checkpoint NOTE]`
+    trust.py             the trust file (section 6): what a verdict rests on; it comes by
+                         another way than the bundle
+    trusted_registry.py  the trusted registry (section 4): a pure object that holds only keys
+                         whose chain was proved
+    verdict.py           the result of a check: a verdict that explains itself
 
 The norm is docs/format.md; every check names its section. A tour, from the bytes up:
 
@@ -20,7 +50,7 @@ The norm is docs/format.md; every check names its section. A tour, from the byte
 
     verdict = verify_bundle("decision.moot", load_trust("trust.json"))
     if not verdict:
-        print(verdict, *verdict.findings, sep="\\n")
+        print(verdict, *verdict.findings, sep="\n")
 """
 
 from __future__ import annotations
@@ -30,11 +60,18 @@ from os import PathLike
 
 from moot.verify.bundle import lines_of
 from moot.verify.check import check_lines, read_in_this_process
-from moot.verify.check_state import CallerDemands, Progress, ReceiptStatement, SeenEvents
-from moot.verify.claim import NotAnExport, require_claim
+from moot.verify.check_state import (
+    AllPolicies,
+    CallerDemands,
+    Contribution,
+    Progress,
+    ProvenRecord,
+    ReceiptStatement,
+    RecordPolicy,
+    SeenEvents,
+)
 from moot.verify.parallel import Workers
-from moot.verify.policy import AllPolicies, Contribution, ProvenRecord, RecordPolicy
-from moot.verify.receipt import open_receipt
+from moot.verify.receipt import NotAnExport, open_receipt, require_claim
 from moot.verify.report import report_verdict
 from moot.verify.trust import (
     TrustedLedger,

@@ -6,11 +6,71 @@ lines, so that the hash at any position can be asked for later.
 
 from __future__ import annotations
 
+import contextlib
+import io
+import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import IO, Final
 
 from moot.verify.event_reader import REGISTRY, ReadEvent, genesis_hash
-from moot.verify.spool import Spool
-from moot.verify.step_failure import StepFailure, StreamPosition
+from moot.verify.verdict import StepFailure, StreamPosition
+
+# A list of equally long records that outgrows memory onto a nameless temporary file: forks, proofs
+# and revocations may speak of any earlier event, and memory must not grow with the bundle.
+
+_BUFFER: Final = 1 << 18
+
+
+class Spool:
+    """Append and read back records of `width` bytes."""
+
+    def __init__(self, width: int) -> None:
+        self._width = width
+        self._tail = bytearray()
+        self._file: IO[bytes] | None = None
+        self._spilled = 0
+
+    def __len__(self) -> int:
+        return (self._spilled + len(self._tail)) // self._width
+
+    def append(self, record: bytes) -> None:
+        """Add one record; it must be `width` bytes long."""
+        self._tail += record
+        if len(self._tail) >= _BUFFER:
+            self._spill()
+
+    def __getitem__(self, index: int) -> bytes:
+        start = index * self._width
+        if start >= self._spilled:
+            start -= self._spilled
+            return bytes(self._tail[start : start + self._width])
+        assert self._file is not None
+        self._file.seek(start)
+        return self._file.read(self._width)
+
+    def __iter__(self) -> Iterator[bytes]:
+        return (self[index] for index in range(len(self)))
+
+    def close(self) -> None:
+        """Give the temporary file back."""
+        if self._file is not None:
+            self._file.close()
+
+    def _spill(self) -> None:
+        if self._file is None:
+            self._file = _temporary()
+        self._file.seek(self._spilled)
+        self._file.write(self._tail)
+        self._spilled += len(self._tail)
+        self._tail.clear()
+
+
+def _temporary() -> IO[bytes]:
+    # A machine with no place to write can still check a bundle: it then costs memory.
+    with contextlib.suppress(OSError):
+        return tempfile.TemporaryFile(prefix="moot-verify-")
+    return io.BytesIO()
 
 
 @dataclass(slots=True)

@@ -4,20 +4,92 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
-from moot.verify.artifacts import BundleArtifacts
+import msgspec
+
+from moot.verify.bundle import BundleArtifacts
 from moot.verify.chain import Chain
-from moot.verify.checkpoint_note import CheckpointNote
-from moot.verify.policy import Contribution, RecordPolicy
-from moot.verify.proofs import InclusionProofs
-from moot.verify.step_failure import StepFailure
+from moot.verify.checkpoints import CheckpointNote, InclusionProofs
 from moot.verify.trust import TrustedLedger
 from moot.verify.trusted_registry import TrustedRegistry
-from moot.verify.verdict import VerdictName
-from moot.verify.verdict_marks import VerdictMark, VerdictMarks
+from moot.verify.verdict import (
+    StepFailure,
+    VerdictCheck,
+    VerdictFinding,
+    VerdictMark,
+    VerdictMarks,
+    VerdictName,
+)
+
+# A policy is shown every proven record, in order, up to the first that is not proven (steps 1 to 5,
+# and a valid key). It cannot change the verdict, which is about the bytes; a failed check makes the
+# result falsy.
+
+Contribution = VerdictCheck | VerdictFinding
+
+
+class ProvenRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """A proven event, as its author signed it."""
+
+    line: int
+    stream: str
+    seq: int
+    hash: str
+    type: str
+    at: str
+    actor: Mapping[str, Any]
+    data: Mapping[str, Any]
+    artifacts: Sequence[Mapping[str, Any]]
+    key: str | None
+    cause: str | None
+    corr: str | None
+
+
+class RecordPolicy(Protocol):
+    """Called with each record, then asked once for what it concludes."""
+
+    def __call__(self, record: ProvenRecord, /) -> Iterable[Contribution]:
+        """Look at one record; give what can be said of it already."""
+        ...
+
+    def conclude(self) -> Iterable[Contribution]:
+        """After the last record: everything else."""
+        ...
+
+
+class AllPolicies:
+    """Several policies as one, in the order given."""
+
+    def __init__(self, *policies: RecordPolicy) -> None:
+        self._policies = policies
+
+    def __call__(self, record: ProvenRecord, /) -> Iterable[Contribution]:
+        return [item for policy in self._policies for item in policy(record)]
+
+    def conclude(self) -> Iterable[Contribution]:
+        return [item for policy in self._policies for item in policy.conclude()]
+
+
+def record_of(body: Mapping[str, Any], event_hash: bytes, line: int) -> ProvenRecord:
+    """The record a policy sees, from a body that was checked."""
+    return ProvenRecord(
+        line=line,
+        stream=body["stream"],
+        seq=body["seq"],
+        hash=event_hash.hex(),
+        type=body["type"],
+        at=body["at"],
+        actor=body["actor"],
+        data=body["data"],
+        artifacts=body["artifacts"],
+        key=body["key"],
+        cause=body["cause"],
+        corr=body["corr"],
+    )
+
 
 Progress = Callable[[int, int], None]
 SeenEvents = Iterable[tuple[str, int, str]]

@@ -19,7 +19,7 @@ from typing import Any, Final, NamedTuple
 
 from moot.verify.check import NumberedLines
 from moot.verify.event_reader import LedgerKeys, ReadEvent, read_event
-from moot.verify.step_failure import StepFailure
+from moot.verify.verdict import StepFailure
 
 BATCH_LINES: Final = 256
 _BATCH_BYTES: Final = 1 << 20

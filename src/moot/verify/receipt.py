@@ -10,11 +10,17 @@ from __future__ import annotations
 
 import hashlib
 import io
+from collections.abc import Mapping
 from typing import IO, Any, Final, NamedTuple
 
-from moot.verify import canonical
+from moot.verify import canonical, checkpoints
+from moot.verify import canonical as field_rules
 from moot.verify.check_state import CheckState, ReceiptStatement
-from moot.verify.step_failure import StepFailure
+from moot.verify.checkpoints import read_note
+from moot.verify.crypto import frame_parts
+from moot.verify.event_reader import CLOSED_TYPE, OPENED_TYPE, SEALED_TYPE, ReadEvent
+from moot.verify.trusted_registry import TrustedRegistry
+from moot.verify.verdict import StepFailure, StreamPosition
 
 RECEIPT_START: Final = b'{"format":"moot-receipt/1","record":'
 MAX_RECEIPT: Final = 64 * 1024 * 1024
@@ -71,3 +77,103 @@ def require_signed_statement(state: CheckState) -> None:
         says.sha256 in cited for cited in state.receipt_citations.values()
     ):
         raise StepFailure(8, "receipt_differs", "the receipt says what its record does not").at(1)
+
+
+# Does a file claim to be a bundle or a receipt at all? (Section 7.) A wrong file is no tampered
+# one. Both claim it twice within these bytes, so no single damaged byte hides it.
+
+CLAIMED_WITHIN: Final = 256
+_HEADER: Final = b'{"digest":"'
+_FORMATS: Final = (b"moot-bundle/", b"moot-receipt/")
+
+
+class NotAnExport(ValueError):
+    """There is nothing here that a verdict could speak of; the caller took the wrong file."""
+
+
+def claims_to_be_ours(start: bytes) -> bool:
+    """Whether a file that starts so is to be judged."""
+    return start.startswith(_HEADER) or any(name in start for name in _FORMATS)
+
+
+def require_claim(file: IO[bytes]) -> None:
+    """Read from where an open file begins, and go back there."""
+    start = file.read(CLAIMED_WITHIN)
+    file.seek(0)
+    if not claims_to_be_ours(start):
+        raise NotAnExport("it is neither an export nor a receipt")
+
+
+# Sealed first answers (section 9): all were sealed before any was opened, so that nobody could fit
+# an answer to another's. The checkpoint that covers all seals is in the record itself.
+
+DOMAIN: Final = b"moot.sealed-answer.v1"
+_WORDS: Final = ("answer", "motives", "why")
+
+
+class SealedAnswers:
+    """What the decisions of a bundle have sealed and opened so far."""
+
+    def __init__(self) -> None:
+        self._commitments: dict[tuple[str, str], Any] = {}
+        self._covered: set[str] = set()  # streams whose seals a checkpoint covers
+        self._opened: set[str] = set()
+
+    def take(self, event: ReadEvent, registry: TrustedRegistry) -> None:
+        """`StepFailure` at the event that breaks the order or opens another answer."""
+        body = event.body
+        if body is None:
+            return
+        kind, author = body["type"], body["actor"]["id"]
+        if kind == SEALED_TYPE:
+            self._seal(event, author, body["data"])
+        elif kind == CLOSED_TYPE and _is_covered(event, body, registry):
+            self._covered.add(event.stream)
+        elif kind == OPENED_TYPE:
+            self._open(event, author, body["data"])
+
+    def _seal(self, event: ReadEvent, author: str, data: Mapping[str, Any]) -> None:
+        if event.stream in self._opened:
+            raise _broken(event, "sealed_late", "it was sealed after another one was opened")
+        self._commitments[event.stream, author] = data.get("commitment")
+        self._covered.discard(event.stream)
+
+    def _open(self, event: ReadEvent, author: str, data: Mapping[str, Any]) -> None:
+        nonce, sealed = data.get("nonce"), (event.stream, author)
+        if not nonce and sealed not in self._commitments:
+            return  # a question whose answers are not sealed
+        if event.stream not in self._covered or not field_rules.HEX_HASH(nonce):
+            raise _broken(event, "opened_early", "no checkpoint covers what it opens")
+        if commitment(event.stream, author, data) != self._commitments.get(sealed):
+            raise _broken(event, "seal_broken", "another answer was sealed")
+        self._opened.add(event.stream)
+
+
+def commitment(stream: str, author: str, data: Mapping[str, Any]) -> str:
+    """What an opened answer commits to; its nonce is 32 bytes in hex."""
+    text = canonical.write_canonical({name: data.get(name) for name in _WORDS})
+    parts = (DOMAIN, stream.encode(), author.encode(), bytes.fromhex(data["nonce"]), text)
+    return hashlib.sha256(frame_parts(*parts)).hexdigest()
+
+
+def _is_covered(event: ReadEvent, body: Mapping[str, Any], registry: TrustedRegistry) -> bool:
+    """Does a checkpoint of this ledger cover the event right before this one?"""
+    data, key = body["data"], registry.checkpoint
+    note, index, path = (data.get(name) for name in ("note", "index", "path"))
+    if key is None or type(note) is not str or type(index) is not int:
+        return False
+    if type(path) is not list or len(path) > checkpoints.MAX_PATH:
+        return False
+    if not all(map(field_rules.HEX_HASH, path)):
+        return False
+    leaf = checkpoints.leaf_hash(event.stream, event.seq - 1, bytes.fromhex(body["prev"]))
+    try:
+        covering = read_note(note, registry.origin, key.public)
+    except StepFailure:
+        return False
+    nodes = tuple(map(bytes.fromhex, path))
+    return checkpoints.root_from_path(leaf, index, covering.streams, nodes) == covering.root
+
+
+def _broken(event: ReadEvent, code: str, message: str) -> StepFailure:
+    return StepFailure(8, code, message).at(position=StreamPosition(event.stream, event.seq))

@@ -8,10 +8,10 @@ from typing import Any, Final
 
 import msgspec
 
-from moot.verify import field_rules
-from moot.verify.checkpoint_note import CheckpointNote, read_note
+from moot.verify import canonical
+from moot.verify.checkpoints import CheckpointNote, read_note
 from moot.verify.crypto import key_id
-from moot.verify.step_failure import StepFailure
+from moot.verify.verdict import StepFailure
 
 _MAX_TRUST: Final = 65_536
 
@@ -53,7 +53,7 @@ def parse_trust(data: bytes) -> TrustedLedger:
         value = json.loads(data.decode("utf-8"), object_pairs_hook=_without_duplicates)
     except (ValueError, RecursionError) as error:
         raise TrustError(f"the trust file is not JSON: {error}") from error
-    wrong = field_rules.wrong_field(value, _FIELDS)
+    wrong = canonical.wrong_field(value, _FIELDS)
     if wrong is not None:
         raise TrustError(f"the trust file's field {wrong!r} is missing, foreign or malformed")
     del value["format"]
@@ -81,9 +81,9 @@ def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 _FIELDS: Final = {
-    "checkpoint": field_rules.HEX_PUBLIC,
-    "format": field_rules.one_of("moot-trust/1"),
-    "minimum": field_rules.or_null(field_rules.number(0)),
-    "origin": field_rules.ORIGIN,
-    "root": field_rules.HEX_PUBLIC,
+    "checkpoint": canonical.HEX_PUBLIC,
+    "format": canonical.one_of("moot-trust/1"),
+    "minimum": canonical.or_null(canonical.number(0)),
+    "origin": canonical.ORIGIN,
+    "root": canonical.HEX_PUBLIC,
 }

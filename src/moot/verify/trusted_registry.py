@@ -7,11 +7,16 @@ whether the root is the one of the trust file, and what the heads of a revocatio
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+import struct
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
-from moot.verify import canonical, field_rules
+from moot.verify import canonical
+from moot.verify import canonical as field_rules
+from moot.verify.canonical import MAX_INT, STREAM_EXPRESSION
+from moot.verify.chain import Spool
 from moot.verify.crypto import (
     KEY_ENDORSEMENT,
     KEY_PROOF,
@@ -20,9 +25,60 @@ from moot.verify.crypto import (
     signature_holds,
     signed_bytes,
 )
-from moot.verify.event_reader import ReadEvent
-from moot.verify.registry_fields import LEDGER_CREATED, REGISTRY_FIELDS
-from moot.verify.step_failure import StepFailure, quote_safely
+from moot.verify.event_reader import MAX_PAYLOAD, ReadEvent
+from moot.verify.verdict import StepFailure, VerdictMark, VerdictMarks, quote_safely
+
+# The fields of each kind of registry event: the table of section 4.
+
+LEDGER_CREATED: Final = "registry.ledger_created"
+
+_ENDORSEMENT = canonical.an_object({"kid": canonical.HEX_KID, "sig": canonical.HEX_SIGNATURE})
+_NEW_KEY: Final[Mapping[str, canonical.Rule]] = {
+    "class": canonical.one_of("agent", "human"),
+    "custodian": canonical.HEX_KID,
+    "endorsement": canonical.or_null(_ENDORSEMENT),
+    "epoch": canonical.EPOCH,
+    "name": canonical.is_name,
+    "proof": canonical.HEX_SIGNATURE,
+    "public": canonical.HEX_PUBLIC,
+}
+
+REGISTRY_FIELDS: Final[Mapping[str, Mapping[str, canonical.Rule]]] = {
+    LEDGER_CREATED: {
+        "checkpoint": canonical.HEX_PUBLIC,
+        "checkpoint_proof": canonical.HEX_SIGNATURE,
+        "clock": canonical.one_of("system", "fixed"),
+        "custodian": canonical.HEX_KID,
+        "root": canonical.HEX_PUBLIC,
+    },
+    "registry.key_added": _NEW_KEY,
+    "registry.key_rotated": {
+        **_NEW_KEY,
+        "reason": canonical.text(),
+        "replaces": canonical.HEX_KID,
+    },
+    "registry.key_revoked": {
+        "heads": canonical.HEX_HASH,
+        "kid": canonical.HEX_KID,
+        "reason": canonical.text(),
+    },
+    "registry.agent_retired": {
+        "epoch": canonical.EPOCH,
+        "name": canonical.is_name,
+        "reason": canonical.text(),
+    },
+    "registry.artifact_erased": {
+        "reason": canonical.text(),
+        "sha256": canonical.HEX_HASH,
+        "size": canonical.SIZE,
+    },
+    "registry.history_accepted": {
+        "endorsement": canonical.or_null(_ENDORSEMENT),
+        "lost": canonical.text(),
+        "reason": canonical.text(),
+    },
+}
+
 
 ROOT_NAME: Final = "system"
 CHECKPOINT_NAME: Final = "checkpoint"
@@ -309,3 +365,118 @@ _RULE_BY_TYPE: Final[Mapping[str, Callable[[TrustedRegistry, ReadEvent, _Data], 
     "registry.artifact_erased": TrustedRegistry._erase_artifact,
     "registry.history_accepted": TrustedRegistry._accept_history,
 }
+
+
+# The heads of a revocation (section 4), read as they stream by. They list every stream of the
+# ledger: only the streams that are asked for are kept, and never more of the text than one entry.
+
+# Names, numbers and hexadecimal need no escapes, so a canonical entry has exactly one spelling.
+_ENTRY = re.compile(
+    rb'"(%b)":\[(0|[1-9][0-9]{0,15}),"([0-9a-f]{64})"\]([,}])' % STREAM_EXPRESSION.encode()
+).match
+# A stream's name fits into a body; what is longer than that and the rest of an entry is none.
+_MAX_ENTRY: Final = MAX_PAYLOAD + 128
+
+
+class HeadsReader:
+    """Fed the bytes of a heads artifact piece by piece; `finish` says whether they were one."""
+
+    def __init__(self, wanted: Container[str]) -> None:
+        self._wanted = wanted
+        self._rest = b""  # the beginning of an entry whose end is in the next piece
+        self._last = ""  # the stream read last: canonical keys ascend
+        self._state = _START
+        self.heads: dict[str, tuple[int, str]] = {}
+
+    def feed(self, data: bytes) -> None:
+        """The next piece; after a malformed one nothing more is kept."""
+        if self._state is _BROKEN:
+            return
+        rest = self._rest + data
+        at = 0
+        if self._state is _START and rest:
+            self._state = _OPEN if rest[:1] == b"{" else _BROKEN
+            at = 1
+        while self._state is _OPEN and (match := _ENTRY(rest, at)):
+            self._take_entry(match)
+            at = match.end()
+        self._rest = rest[at:]
+        if len(self._rest) > _MAX_ENTRY or (self._state is _CLOSED and self._rest):
+            self._refuse()
+
+    def finish(self) -> bool:
+        """Whether all that was fed is the canonical JSON of heads."""
+        empty = self._state is _OPEN and not self._last and self._rest == b"}"
+        return empty or self._state is _CLOSED
+
+    def _take_entry(self, match: re.Match[bytes]) -> None:
+        name, digits, event_hash, after = match.groups()
+        stream, seq = name.decode("ascii"), int(digits)
+        # Canonical keys ascend and are distinct (section 1).
+        if stream <= self._last or seq > MAX_INT:
+            self._refuse()
+            return
+        self._last = stream
+        self._state = _CLOSED if after == b"}" else _OPEN
+        if stream in self._wanted:
+            self.heads[stream] = (seq, event_hash.decode("ascii"))
+
+    def _refuse(self) -> None:
+        self._state, self._rest = _BROKEN, b""
+
+
+_START, _OPEN, _CLOSED, _BROKEN = "start", "open", "closed", "broken"
+
+
+# Whether the author's key was valid (section 4). A revocation cites stream heads as an artifact,
+# which follows the events: events of keys that were revoked later are noted on a spool and judged
+# when the heads are known. Without the heads every event of such a key counts as beyond them.
+
+# Index of the stream, index of the key, seq, line.
+_NOTED_EVENT: Final = struct.Struct(">QQQQ")
+
+
+class Attribution:
+    """Judges each event outside the registry, some of them at once and some at the end."""
+
+    def __init__(self, registry: TrustedRegistry, marks: VerdictMarks) -> None:
+        self._registry = registry
+        self._marks = marks
+        self._events_of_revoked_keys = Spool(_NOTED_EVENT.size)
+        self._index_of_revoked_key = {
+            key.kid: index for index, key in enumerate(registry.revoked_keys())
+        }
+
+    def judge(self, event: ReadEvent, line: int, stream_index: int) -> bool:
+        """Whether the event is attributable as far as the registry alone can tell."""
+        if not self._registry.is_attributable(event):
+            self._mark_unknown_key(
+                "key_not_valid", "the author's key was not valid here", event.kid, line
+            )
+            return False
+        key_index = self._index_of_revoked_key.get(event.kid)
+        if key_index is not None:
+            self._events_of_revoked_keys.append(
+                _NOTED_EVENT.pack(stream_index, key_index, event.seq, line)
+            )
+        return True
+
+    def judge_revoked_keys(self, heads: Mapping[str, HeadsReader], streams: list[str]) -> None:
+        """Judge the events of revoked keys by the heads that the bundle holds (LDG-042)."""
+        revoked = self._registry.revoked_keys()
+        for stream_index, key_index, seq, line in map(
+            _NOTED_EVENT.unpack, self._events_of_revoked_keys
+        ):
+            key = revoked[key_index]
+            reader = heads.get(key.heads or "")
+            listed = reader.heads.get(streams[stream_index]) if reader is not None else None
+            if listed is None or seq > listed[0]:
+                message = "the key was revoked, and its revocation does not cover this event"
+                self._mark_unknown_key("key_revoked", message, key.kid, line)
+
+    def close(self) -> None:
+        """Give the spool back."""
+        self._events_of_revoked_keys.close()
+
+    def _mark_unknown_key(self, code: str, message: str, kid: str, line: int) -> None:
+        self._marks.set(VerdictMark("unknown-key", "authors", code, message, line, f"key {kid}"))

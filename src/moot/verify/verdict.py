@@ -6,7 +6,7 @@ everything else says what was checked, what was not, and where the first trouble
 
 from __future__ import annotations
 
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 import msgspec
 
@@ -98,3 +98,97 @@ class BundleVerdict(msgspec.Struct, frozen=True, kw_only=True):
         """Plain JSON values, with the field names of the command line's contract."""
         plain: dict[str, Any] = msgspec.to_builtins(self)
         return plain
+
+
+# What was found wrong: the first few of a kind, the lowest line of a verdict. A hostile bundle may
+# be wrong a million times.
+
+_SHOWN_PER_CODE: Final = 10
+
+
+class VerdictMark(NamedTuple):
+    """One thing that sets a verdict: which check it fails, and at which line if it has one."""
+
+    verdict: VerdictName
+    check: str
+    code: str
+    message: str
+    line: int | None = None
+    where: str | None = None
+
+
+class VerdictMarks:
+    """The marks of one bundle."""
+
+    def __init__(self) -> None:
+        self.shown: list[VerdictMark] = []
+        self._counts: dict[str, int] = {}
+        self._lines: dict[VerdictName, int | None] = {}
+
+    def set(self, mark: VerdictMark) -> None:
+        """Remember a mark; of many with one code only the first few are kept to be shown."""
+        count = self._counts[mark.code] = self._counts.get(mark.code, 0) + 1
+        if count <= _SHOWN_PER_CODE:
+            self.shown.append(mark)
+        known = self._lines.get(mark.verdict)
+        lines = [line for line in (known, mark.line) if line is not None]
+        self._lines[mark.verdict] = min(lines, default=None)
+
+    def has(self, verdict: VerdictName) -> bool:
+        """Whether anything set this verdict."""
+        return verdict in self._lines
+
+    def verdict(self) -> VerdictName:
+        """Section 7: the first that was set, in the order of their gravity (LDG-090, LDG-091)."""
+        return next((name for name in VERDICTS_BY_GRAVITY if name in self._lines), "valid")
+
+    def first_bad(self) -> int | None:
+        """The line at which the verdict was set, if it has one (LDG-091)."""
+        return self._lines.get(self.verdict())
+
+    def failures_of_check(self, check: str) -> list[VerdictMark]:
+        """The marks that fail a check, in the order they were set."""
+        return [mark for mark in self.shown if mark.check == check]
+
+    def unshown_counts(self) -> dict[str, int]:
+        """How many marks of a code are not among the shown."""
+        over = {code: count - _SHOWN_PER_CODE for code, count in self._counts.items()}
+        return {code: count for code, count in over.items() if count > 0}
+
+
+# A line that fails a step of section 7. The checker turns the first one into the verdict
+# `tampered`.
+
+
+class StreamPosition(NamedTuple):
+    """A place in the ledger: the `seq`-th event of `stream`."""
+
+    stream: str
+    seq: int
+
+
+class StepFailure(Exception):
+    """A line fails the numbered step of section 7; the message says how, `where` says in what."""
+
+    def __init__(self, step: int, code: str, message: str, where: str = "") -> None:
+        super().__init__(message)
+        self.step = step
+        self.code = code
+        self.message = message
+        # A field's name may come from the bundle; what is plain and short is shown as it is.
+        plain = where.isascii() and where.isprintable() and len(where) <= 80
+        self.where = where if plain else quote_safely(where)
+        self.line: int | None = None
+        self.position: StreamPosition | None = None
+
+    def at(self, line: int | None = None, position: StreamPosition | None = None) -> StepFailure:
+        """The same failure with its place filled in; what is known already stays."""
+        self.line = line if self.line is None else self.line
+        self.position = position if self.position is None else self.position
+        return self
+
+
+def quote_safely(value: object) -> str:
+    """Foreign text made safe for a message: quoted, escaped and short."""
+    text = ascii(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."

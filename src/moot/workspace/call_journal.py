@@ -5,7 +5,7 @@ lost: then less can be explained. Every call is written down before the tool act
 no hook tells stays open, because it may still write: until its session ends, or until the processes
 that it left behind are gone. What its own input says about a file is written down with the call
 (`predicted`: git's ids of the bytes that it leads to; `announced`: the edit itself), so that a
-change can be compared with it later (`flows/guard/who_changed.py`).
+change can be compared with it later (`api/guard/who_changed.py`).
 
 `looks` has one row for each file: the version that was last explained, and when that was on disk.
 """

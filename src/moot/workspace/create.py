@@ -17,20 +17,19 @@ from moot.core.clock import Clock
 from moot.core.errors import StoreFailed
 from moot.core.machine import KeyClass
 from moot.core.names import CHECKPOINT, OPERATOR, SYSTEM
-from moot.core.registry.proofs import ORIGIN_PREFIX
+from moot.core.registry.model import ORIGIN_PREFIX
 from moot.core.signing import Signer
-from moot.engine.agents import register
 from moot.engine.engine import Engine
-from moot.engine.founding import FoundingKeys, found_ledger
-from moot.engine.keys import LedgerTrust
+from moot.engine.registry_commands import FoundingKeys, found_ledger, register
+from moot.engine.signers import LedgerTrust
 from moot.keys.folder import KeyFolder
 from moot.keys.passphrase_lock import require_long_passphrase
 from moot.store.files import sync_folder, write_new_file
 from moot.store.sqlite import SqliteStore
 from moot.workspace import trust as trust_files
-from moot.workspace.data_folder import require_outside
 from moot.workspace.find import FOLDER
-from moot.workspace.known_places import remember_place
+from moot.workspace.known_workspaces import remember_place
+from moot.workspace.user_folders import require_outside
 
 
 def create_workspace(

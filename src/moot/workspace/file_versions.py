@@ -155,11 +155,6 @@ class FileVersions:
         newest = f"SELECT max(number) FROM versions WHERE {where} GROUP BY path, agent"
         return list(self._select(f"number IN ({newest})", [worktree, str(Act.LEFT)], MOST_ROWS))
 
-    def newest_of_each(self, worktree: str) -> list[FileVersion]:
-        """The newest version of each file there, however it came to be known."""
-        newest = "SELECT max(number) FROM versions WHERE worktree = ? AND path <> '' GROUP BY path"
-        return list(self._select(f"number IN ({newest})", [worktree], MOST_ROWS))
-
     def copied_bytes(self, act: Act, since: Millis) -> int:
         """How many bytes were copied for this reason since then."""
         sql = "SELECT total(size) FROM versions WHERE act = ? AND at >= ? AND is_stored"

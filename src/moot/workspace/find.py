@@ -180,3 +180,42 @@ def is_same_entry(one: str, other: str) -> bool:
         return os.path.samestat(os.lstat(one), os.lstat(other))
     except OSError:
         return False
+
+
+def spell_as_listed(path: str) -> str:
+    """Spell an absolute path as the folders list it, where `Src/A.py` and `src/a.py` are one file.
+
+    Scopes are compared by name (OPR-034), so a file would else have as many scopes as spellings.
+    What is not there yet keeps the name it was given.
+    """
+    if not may_fold_names(path):
+        return path
+    start, *parts = os.path.normpath(path).split(os.sep)
+    spelled = start or os.sep
+    for place, part in enumerate(parts):
+        name = _listed_name(spelled, part)
+        if name is None:
+            return os.path.join(spelled, *parts[place:])
+        spelled = os.path.join(spelled, name)
+    return spelled
+
+
+def _listed_name(folder: str, part: str) -> str | None:
+    """What the folder calls it; None if it is not there."""
+    here = os.path.join(folder, part)
+    if not os.path.lexists(here):
+        return None
+    try:
+        names = os.listdir(folder)
+    except OSError:  # it may be passed through without being read
+        return part
+    if part in names:
+        return part
+    alike = [name for name in names if _fold(name) == _fold(part)]
+    return next((name for name in alike if is_same_entry(here, os.path.join(folder, name))), part)
+
+
+def _fold(name: str) -> str:
+    from unicodedata import normalize  # hooks load this module, and hardly ever get here
+
+    return normalize("NFC", normalize("NFC", name).casefold())

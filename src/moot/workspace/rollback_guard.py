@@ -14,11 +14,16 @@ from collections.abc import Callable
 
 from moot.core.errors import MootError, Tampered
 from moot.core.ledger import View
-from moot.engine.checkpoints import NewCheckpoint, newest_checkpoint, require_stream_count
-from moot.engine.keys import LedgerTrust
+from moot.engine.checkpoints import (
+    NewCheckpoint,
+    holds_event,
+    newest_checkpoint,
+    require_stream_count,
+    rollback_error,
+)
 from moot.engine.machines import Machines
 from moot.engine.replay import Replay
-from moot.engine.rollback import holds_event, rollback_error
+from moot.engine.signers import LedgerTrust
 from moot.keys.seen_checkpoints import Heads, SeenCheckpoint, SeenCheckpoints
 
 Position = tuple[int, bytes]  # seq and hash of an event
@@ -28,7 +33,7 @@ _NOTHING = (-1, b"")
 
 class MemoryRollbackGuard:
     """Compares a ledger with what this machine has seen of it before, so that a rollback is noticed
-    (`engine/rollback.py` asks): one ledger, one process."""
+    (`engine/checkpoints.py` asks): one ledger, one process."""
 
     def __init__(self, seen_checkpoints: SeenCheckpoints, trust: LedgerTrust) -> None:
         self._seen_checkpoints = seen_checkpoints

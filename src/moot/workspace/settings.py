@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import msgspec
 
 from moot.core.errors import Malformed
+from moot.core.findings import Finding
 from moot.workspace.find import worktree_root
-from moot.workspace.settings_file import FILE, VARIABLE, user_settings_file
+from moot.workspace.user_folders import FILE, VARIABLE, user_settings_file
 
 if TYPE_CHECKING:
     from moot.core.errors import MootError
-    from moot.core.findings import Finding
 
 MOST_BYTES: Final = 64 * 1024
 
@@ -187,8 +187,6 @@ def read_user_settings(env: Mapping[str, str]) -> Settings:
 
 def find_settings_problems(folder: Path, env: Mapping[str, str]) -> tuple[Finding, ...]:
     """What is wrong with the files that count in `folder`, for `moot ledger doctor`."""
-    from moot.core.findings import Finding
-
     try:
         read_settings(worktree_root(folder) or folder, user_settings_file(env))
     except Malformed as error:

@@ -7,9 +7,9 @@ from pathlib import Path
 import msgspec
 
 from moot.core.errors import Malformed, Unavailable
-from moot.core.registry.proofs import ORIGIN_PREFIX
+from moot.core.registry.model import ORIGIN_PREFIX
 from moot.core.signing import key_id, public_key
-from moot.engine.keys import LedgerTrust
+from moot.engine.signers import LedgerTrust
 
 FORMAT = "moot-trust/1"
 _MEND = "`moot ledger doctor` says how to mend it"

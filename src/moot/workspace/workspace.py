@@ -17,29 +17,28 @@ from typing import TYPE_CHECKING, Final, cast
 
 from moot.core.clock import Clock, Millis, fixed_clock, system_clock
 from moot.core.errors import Malformed, MootError, Refused, StoreFailed, Tampered, Unavailable
+from moot.engine.checkpoints import RollbackGuard
 from moot.engine.engine import Engine
-from moot.engine.keys import LedgerTrust
-from moot.engine.rollback import RollbackGuard
-from moot.keys.folder import LOANS_FOLDER, KeyFolder
-from moot.keys.folder_keys import AskPassphrase, FolderKeys, never_ask
+from moot.engine.signers import LedgerTrust
+from moot.keys.folder import LOANS_FOLDER, AskPassphrase, FolderKeys, KeyFolder, never_ask
 from moot.keys.seen_checkpoints import SeenCheckpoint, SeenCheckpoints, read_seen_ledger
 from moot.store.artifacts import FileArtifacts
 from moot.store.files import write_new_file
 from moot.store.sqlite.read_only import ReadOnlyStore, open_to_read, open_to_write
 from moot.workspace import trust as trust_files
-from moot.workspace.data_folder import key_folder_path, require_outside
 from moot.workspace.find import is_in_database, is_joined
+from moot.workspace.relocatable_store import StoreWherever, find_place
 from moot.workspace.rollback_guard import (
     MemoryRollbackGuard,
     missing_checkpoint_error,
     was_rolled_back,
 )
-from moot.workspace.wherever import StoreWherever, find_place
+from moot.workspace.user_folders import key_folder_path, require_outside
 
 if TYPE_CHECKING:
     from moot.core.debug import DebugLog
+    from moot.hosts.opening import JoinedLedger
     from moot.store.sqlite.store import SqliteStore
-    from moot.workspace.joined import JoinedLedger
 
 BEAT_EVERY: Final[Millis] = 60_000
 # How many processes above are looked at for a `moot run`.
@@ -163,7 +162,7 @@ class Workspace:
 
     def _open_store(self) -> SqliteStore | ReadOnlyStore:
         if is_in_database(self.path):
-            from moot.workspace.database import open_database
+            from moot.hosts.opening import open_database
 
             found = open_database(self.path, self.folder, self.trust.origin)
             return cast("SqliteStore", found)
@@ -175,12 +174,7 @@ class Workspace:
     def _follow_keeper(self) -> JoinedLedger | None:
         """The ledger is kept elsewhere: what is here is a copy, and others write it. None if this
         machine has left: then nobody writes it any more."""
-        from moot.workspace.joined import (
-            JoinedLedger,
-            machine_left,
-            read_joined_file,
-            read_membership,
-        )
+        from moot.hosts.opening import JoinedLedger, machine_left, read_joined_file, read_membership
 
         file = read_joined_file(self.path)
         if file.left_at is not None:
@@ -200,7 +194,7 @@ class Workspace:
         folder is the user's own. Unavailable (`runner_away`) if nobody listens."""
         if self.folder.loan is None:
             return False
-        from moot.keys.runner_line import ask_runner
+        from moot.keys.runner_connection import ask_runner
 
         ask_runner(Path(self.folder.loan.socket), *question)
         return True

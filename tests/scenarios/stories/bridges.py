@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from moot.api.bridges.protocols import DebatePlan, ParliamentPlan
-from tests.cli.project import Project
-from tests.flows.stage import AGENTS, CRANE, FINCH, HERON, NOON, OTTER, SCOPE, Shop
-from tests.flows.test_flows import CRITIQUE, dies, shop_git, working
+from tests.bridges.payments_project import AGENTS, FINCH, HERON, SCOPE, PaymentsProject
+from tests.bridges.test_flows import CRITIQUE, dies, working
+from tests.project import CRANE, OTTER
 from tests.scenarios.world import World, story
 
 LATER = "2026-02-18T12:40:00Z"
@@ -19,20 +19,20 @@ KICKOFF = (
 )
 
 
-def open_shop(world: World) -> Shop:
+def open_payments(world: World) -> PaymentsProject:
     """A workspace of its own under a clock that stands, with four agents who are here."""
     place = world.project.root.parent
-    (place / "shop").mkdir()
-    passphrase = str(place / "passphrase")
-    world.project = Project(place / "shop", place / "shop-keys", MOOT_CLOCK=NOON)
-    world.project.ok("init", MOOT_PASSPHRASE_FILE=passphrase)
+    made = PaymentsProject(place / "payments", str(place / "passphrase"))
+    made.root.mkdir(parents=True)
+    world.project = made
+    made.ok("init", **made.person)
     for name in AGENTS:
-        world.project.ok("join", "--register", name)
-    return Shop(world.project, passphrase)
+        made.ok("join", "--register", name)
+    return made
 
 
-def go_on_later(shop: Shop) -> None:
-    shop.project.env["MOOT_CLOCK"] = LATER
+def go_on_later(project: PaymentsProject) -> None:
+    project.env["MOOT_CLOCK"] = LATER
 
 
 def plan(**changes: Any) -> DebatePlan:
@@ -46,13 +46,13 @@ def plan(**changes: Any) -> DebatePlan:
     " flow.done_to_ack story",
 )
 def from_blocked_to_done(world: World) -> None:
-    shop = open_shop(world)
-    (shop.root / SCOPE).mkdir(parents=True)
+    project = open_payments(world)
+    (project.root / SCOPE).mkdir(parents=True)
     assert world.do("flow.list", paths=True) == {"paths": []}
     names = [line["name"] for line in world.do("flow.list")["flows"]]
     assert len(names) == 15
-    message = shop.blocked()
-    file = shop.root / "payments.md"
+    message = project.blocked()
+    file = project.root / "payments.md"
     assert world.refuse("flow.blocked_to_debate", message="none:1") == "source_not_found"
     with_file: dict[str, Any] = {"message": message, "plan": plan(file=file)}
     opened = world.do("flow.blocked_to_debate", CRANE, **with_file)
@@ -60,41 +60,41 @@ def from_blocked_to_done(world: World) -> None:
     assert world.do("flow.blocked_to_debate", **with_file)["again"]
     bill: dict[str, Any] = {
         "debate": "payments.md",
-        "plan": ParliamentPlan(folder=shop.root / "bill"),
+        "plan": ParliamentPlan(folder=project.root / "bill"),
     }
     assert world.refuse("flow.consensus_to_parliament", **bill) == "not_settled"
-    shop.agreed()
+    project.agreed()
     assert world.do("flow.consensus_to_parliament", **bill)["folder"] == "bill"
     parts = {"executor": OTTER, "critic": FINCH, "auditor": HERON}
     work: dict[str, Any] = {"parliament": "bill", "tools": ("python",), **parts}
     assert world.refuse("flow.approval_to_trace", CRANE, **work) == "not_yet"
-    shop.to_vote()
-    shop.vote()
-    shop.decide("approve")
+    project.to_vote()
+    project.vote()
+    project.decide("approve")
     taken = world.do("flow.approval_to_trace", CRANE, **work, evidence=("a paid order",))
     assert (taken["trace"], taken["path"]) == ("t1", opened["path"])
     assert world.refuse("flow.done_to_ack", CRANE, trace="t1") == "not_yet"
-    finish_work(shop)
+    finish_work(project)
     assert world.refuse("flow.done_to_ack", FINCH, trace="t1") == "not_addressed"
     done = world.do("flow.done_to_ack", trace="t1", agent=CRANE)
     assert (done["held"], done["holder"]) == ([SCOPE], OTTER)
-    told = world.do("story", name=message, file=shop.root / "path.html")
+    told = world.do("story", name=message, file=project.root / "path.html")
     assert [step["flow"] for step in told["steps"]][-1] == "done-to-ack"
-    assert "Payments" in (shop.root / "path.html").read_text("utf-8")
+    assert "Payments" in (project.root / "path.html").read_text("utf-8")
     assert world.refuse("story", name="nothing-9") == "story_not_found"
     (begun,) = world.do("flow.list", paths=True)["paths"]
     assert (begun["path"], begun["origin"]) == (opened["path"], OTTER)
 
 
-def finish_work(shop: Shop) -> None:
-    shop.reviewed()
-    intent = shop.intended(*shop.touch())
-    shop.as_(OTTER, "reserve", SCOPE)
-    shop.ok("trace", "exec", "t1", intent)
+def finish_work(project: PaymentsProject) -> None:
+    project.reviewed()
+    intent = project.intended(*project.touch())
+    project.ok_as(OTTER, "reserve", SCOPE)
+    project.ok("trace", "exec", "t1", intent)
     claim = ("--text", "orders are paid", "--confidence", "0.9", "--evidence", "x1/stdout")
-    shop.ok("trace", "claim", "t1", *claim)
-    shop.ok("trace", "finalize", "t1", "--statement", "Payments work.")
-    shop.ok("trace", "audit", "t1")
+    project.ok("trace", "claim", "t1", *claim)
+    project.ok("trace", "finalize", "t1", "--statement", "Payments work.")
+    project.ok("trace", "audit", "t1")
 
 
 @story(
@@ -102,10 +102,10 @@ def finish_work(shop: Shop) -> None:
     refuses="flow.question_to_debate flow.kickoff_to_debate flow.critique_to_debate",
 )
 def messages_are_put_to_a_debate(world: World) -> None:
-    shop = open_shop(world)
+    project = open_payments(world)
 
     def send(subject: str, body: str) -> str:
-        message: str = shop.as_(OTTER, "send", CRANE, subject, shop.file(body))["id"]
+        message: str = project.ok_as(OTTER, "send", CRANE, subject, project.file(body))["id"]
         return message
 
     calm = send("QUESTION: which sandbox?", QUESTION % "Soon")
@@ -118,27 +118,27 @@ def messages_are_put_to_a_debate(world: World) -> None:
     assert world.refuse("flow.critique_to_debate", message=blocking) == "wrong_source"
     world.do("flow.critique_to_debate", FINCH, message=critique, plan=DEBATE)
     thread = ("--thread", "RS-20260218-slow-logins", "--subject", "KICKOFF: Slow logins")
-    words = ("mail", "send", "--from", OTTER, "--to", CRANE, *thread, shop.file(KICKOFF))
-    kickoff = shop.ok(*words)["id"]
+    words = ("mail", "send", "--from", OTTER, "--to", CRANE, *thread, project.file(KICKOFF))
+    kickoff = project.ok(*words)["id"]
     opened = world.do("flow.kickoff_to_debate", message=kickoff)
     assert opened["file"].startswith(".moot/paths/debate-")
 
 
 @story(does="flow.deadlock_to_parliament", refuses="flow.deadlock_to_parliament")
 def a_deadlock_goes_on_if_a_person_asks(world: World) -> None:
-    shop = open_shop(world)
-    shop.debate(shop.blocked(), "--rounds", "1")
-    shop.agreed(("defer",) * 3)
+    project = open_payments(world)
+    project.debate(project.blocked(), "--rounds", "1")
+    project.agreed(("defer",) * 3)
     taken_up: dict[str, Any] = {
         "debate": "payments.md",
-        "plan": ParliamentPlan(folder=shop.root / "bill"),
+        "plan": ParliamentPlan(folder=project.root / "bill"),
         "note": "Decide by cost.",
     }
     refused = world.refuse("flow.deadlock_to_parliament", OTTER, **taken_up)
     assert refused == "human_key_required"
     made = world.as_person("flow.deadlock_to_parliament", **taken_up)
     assert (made["folder"], made["step"]["asked_by"]) == ("bill", "operator")
-    assert "Decide by cost." in shop.session()["problem_statement"]
+    assert "Decide by cost." in project.session()["problem_statement"]
 
 
 @story(
@@ -146,16 +146,16 @@ def a_deadlock_goes_on_if_a_person_asks(world: World) -> None:
     refuses="flow.critique_to_challenge flow.challenge_to_critique flow.report_to_info",
 )
 def a_critique_becomes_a_challenge_and_is_told(world: World) -> None:
-    shop = open_shop(world)
-    intent = working(shop)
-    shop.as_(OTTER, "reserve", SCOPE)
-    shop.ok("trace", "exec", "t1", intent)
+    project = open_payments(world)
+    intent = working(project)
+    project.ok_as(OTTER, "reserve", SCOPE)
+    project.ok("trace", "exec", "t1", intent)
     claim = ("trace", "claim", "t1", "--confidence", "0.9", "--evidence", "x1/stdout")
-    shop.ok(*claim, "--text", "paid")
+    project.ok(*claim, "--text", "paid")
     assert world.refuse("flow.challenge_to_critique", trace="t1", claim="c1") == "not_challenged"
     assert world.refuse("flow.report_to_info", trace="t1") == "not_yet"
-    body = shop.file(CRITIQUE % "c1")
-    sent = shop.as_(CRANE, "send", FINCH, "CRITIQUE: too little", body)["id"]
+    body = project.file(CRITIQUE % "c1")
+    sent = project.ok_as(CRANE, "send", FINCH, "CRITIQUE: too little", body)["id"]
     challenge = {"message": sent, "trace": "t1"}
     assert world.refuse("flow.critique_to_challenge", OTTER, **challenge) == "not_the_critic"
     assert world.refuse("flow.critique_to_challenge", FINCH, message=sent) == "no_claim_named"
@@ -163,31 +163,31 @@ def a_critique_becomes_a_challenge_and_is_told(world: World) -> None:
     assert made["step"]["made"][0]["id"] == "t1/c1"
     told = world.do("flow.challenge_to_critique", trace="t1", claim="c1")
     assert told["path"] == made["path"]
-    shop.ok(*claim, "--text", "one order was paid", "--supersedes", "c1")
-    shop.ok("trace", "finalize", "t1", "--statement", "done")
-    shop.ok("trace", "audit", "t1")
+    project.ok(*claim, "--text", "one order was paid", "--supersedes", "c1")
+    project.ok("trace", "finalize", "t1", "--statement", "done")
+    project.ok("trace", "audit", "t1")
     assert world.do("flow.report_to_info", HERON, trace="t1")["step"]["asked_by"] == HERON
 
 
 @story(does="flow.timeout_to_operator", refuses="flow.timeout_to_operator")
 def people_are_told_that_a_debate_waits(world: World) -> None:
-    shop = open_shop(world)
-    shop.debate(shop.blocked())
+    project = open_payments(world)
+    project.debate(project.blocked())
     assert world.refuse("flow.timeout_to_operator", debate="payments.md") == "not_yet"
-    go_on_later(shop)
+    go_on_later(project)
     told = world.do("flow.timeout_to_operator", debate="payments.md")
-    (message,) = shop.ok("mail", "inbox", "--agent", "operator")["messages"]
+    (message,) = project.ok("mail", "inbox", "--agent", "operator")["messages"]
     assert message["id"] == told["step"]["made"][0]["id"]
 
 
 @story(does="flow.takeover_to_info", refuses="flow.takeover_to_info")
 def who_lost_a_scope_is_told(world: World) -> None:
-    shop = open_shop(world)
-    shop.as_(OTTER, "reserve", SCOPE)
+    project = open_payments(world)
+    project.ok_as(OTTER, "reserve", SCOPE)
     assert world.refuse("flow.takeover_to_info", event="none") == "source_not_found"
-    go_on_later(shop)
-    shop.as_(CRANE, "reserve", SCOPE, "--takeover-stale")
-    (taken,) = [one for one in shop.ok("event", "list")["events"] if one["kind"] == "INCURSION"]
+    go_on_later(project)
+    project.ok_as(CRANE, "reserve", SCOPE, "--takeover-stale")
+    (taken,) = [one for one in project.ok("event", "list")["events"] if one["kind"] == "INCURSION"]
     told = world.do("flow.takeover_to_info", event=taken["id"])
     assert told["step"]["made"][0]["kind"] == "message"
     assert world.do("flow.takeover_to_info", event=taken["id"])["again"]
@@ -198,18 +198,18 @@ def who_lost_a_scope_is_told(world: World) -> None:
     refuses="flow.resume_to_work flow.resume_to_seat",
 )
 def an_adopted_name_gets_its_parts_and_seats_back(world: World) -> None:
-    shop = open_shop(world)
-    shop.debate(shop.blocked())
-    shop.agreed()
-    shop.parliament()
-    intent = working(shop)
-    shop.as_(OTTER, "reserve", SCOPE, "--work", "pay-7")
-    dies(shop, intent)
-    (shop.root / SCOPE / "half.py").write_text("x = 1\n", encoding="utf-8")
-    shop_git(shop.project)
-    go_on_later(shop)
-    shop.ok("join", "--adopt", OTTER, "--work", "pay-7")
-    (event,) = [one for one in shop.ok("event", "list")["events"] if one["kind"] == "RESUME"]
+    project = open_payments(world)
+    project.debate(project.blocked())
+    project.agreed()
+    project.parliament()
+    intent = working(project)
+    project.ok_as(OTTER, "reserve", SCOPE, "--work", "pay-7")
+    dies(project, intent)
+    (project.root / SCOPE / "half.py").write_text("x = 1\n", encoding="utf-8")
+    project.init_git()
+    go_on_later(project)
+    project.ok("join", "--adopt", OTTER, "--work", "pay-7")
+    (event,) = [one for one in project.ok("event", "list")["events"] if one["kind"] == "RESUME"]
     adopted = {"event": event["id"]}
     assert world.refuse("flow.resume_to_work", CRANE, **adopted) == "human_key_required"
     assert world.refuse("flow.resume_to_seat", CRANE, **adopted) == "human_key_required"

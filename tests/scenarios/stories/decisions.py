@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from moot.api.decisions import Question
+from moot.api.decisions.operations import Question
 from tests.scenarios.world import World, story
 
 VOICES = ("rules:approve", "rules:sceptic", "rules:listener")

@@ -8,7 +8,7 @@ from typing import Any
 
 from moot.api.guard.tool_sessions import ToolCall
 from moot.core.machine import Command, KeyClass
-from moot.engine.agents import rotate
+from moot.engine.registry_commands import rotate
 from moot.protocols.presence import STREAM
 from moot.protocols.presence.commands import Join, Reserve, SendHandoff
 from moot.protocols.presence.machine import MACHINE as PRESENCE

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.cli.test_presence import git
+from tests.project import git
 from tests.scenarios.world import World, story
 
 

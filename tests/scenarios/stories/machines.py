@@ -7,10 +7,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from moot.api.machines import keep
+from moot.api.hosts.machines import keep
 from moot.api.session import Session
 from moot.keys.folder import KeyFolder
-from tests.cli.project import Project
+from tests.project import Project
 from tests.scenarios.world import World, story
 from tests.store.postgres_server import fresh_database
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 
-from moot.protocols.example.commands import Ask
+from moot.protocols.example.model import Ask
 from tests.scenarios.stories.debates import YES, begin
 from tests.scenarios.stories.decisions import ASKED
 from tests.scenarios.stories.parliaments import Parliament
@@ -38,7 +38,7 @@ def what_is_said_about_a_work_item_stands_on_its_card_and_in_its_conversation(wo
     world.do("event.accept", CRANE, event_id=passed["event"]["id"])
     rows = world.do("conversation", work="T-7")["thread"]
     labels = [row["label"] for row in rows]
-    assert labels == ["Held back", "Passed to", "Needs input", "Message"]
+    assert labels == ["Refused", "Passed to", "Needs input", "Message"]
     overlap, handed, asked, answer = rows
     assert (answer["from_agent"], answer["kind"]) == (CRANE, "MESSAGE")
     assert overlap["payload"]["owner_agent"] == OTTER
@@ -57,7 +57,7 @@ def what_is_said_about_a_work_item_stands_on_its_card_and_in_its_conversation(wo
     assert card["last"]["line"] == "schema"
     assert [one["scope"] for one in card["scopes"]] == ["src/auth"]
     assert (card["overlap"]["owner"], card["overlap"]["incoming"]) == (OTTER, CRANE)
-    assert [one["label"] for one in screen["incursions"]] == ["Held back"]
+    assert [one["label"] for one in screen["incursions"]] == ["Refused"]
     assert [one["id"] for one in screen["pending"]] == [asked["id"]]
     assert world.do("conversation", work="T-7", limit=1)["more"] == 3
 

@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from tests.cli.sitting import SECTIONS, STATEMENT
+from tests.cli.parliament_session import SECTIONS, STATEMENT
 from tests.scenarios.world import World, story
 
 FOLDER = Path("uploads")

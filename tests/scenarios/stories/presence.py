@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from moot.core.clock import HOUR, system_clock
-from moot.protocols.example.commands import Ask
+from moot.protocols.example.model import Ask
 from tests.scenarios.world import World, story
 
 OTTER, CRANE = "amber-otter", "teal-crane"
@@ -91,7 +91,7 @@ def a_false_overlap_is_withdrawn_by_its_holder(world: World) -> None:
     mark = done["withdrawn"]
     assert (mark["by"], mark["capacity"], mark["reason"]) == (OTTER, "holder", "I did it myself")
     (row,) = world.do("event.list")["events"]
-    assert (row["label"], row["withdrawn"]) == ("Held back (withdrawn)", mark)
+    assert (row["label"], row["withdrawn"]) == ("Refused (withdrawn)", mark)
     logged = world.do("log", name="presence")["events"]
     assert [each["type"] for each in logged if "withdrawn" in each] == ["presence.incursion_noted"]
     assert world.do("event.withdraw", OTTER, **named)["withdrawn"] == mark
@@ -103,9 +103,9 @@ def what_was_withdrawn_is_marked_wherever_it_is_shown(world: World) -> None:
     words = ("event", "withdraw", named["event_id"], "--reason", named["reason"])
     mark = world.project.ok("--as", OTTER, *words)["withdrawn"]
     (shown,) = world.do("conversation", work="T-7")["thread"]
-    assert (shown["label"], shown["withdrawn"]) == ("Held back (withdrawn)", mark)
+    assert (shown["label"], shown["withdrawn"]) == ("Refused (withdrawn)", mark)
     (line,) = world.do("sessions")["incursions"]
-    assert (line["label"], line["withdrawn"]) == ("Held back (withdrawn)", mark)
+    assert (line["label"], line["withdrawn"]) == ("Refused (withdrawn)", mark)
     (found,) = world.do("search", words="elsewhere")["items"]
     assert "withdrawn by amber-otter (holder): I did it myself" in found["title"]
 

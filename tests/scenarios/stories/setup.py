@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
-from pathlib import Path
-
+from tests.project import git
 from tests.scenarios.world import World, story
 
 OTTER = "amber-otter"
-
-
-def git(folder: Path, *words: str) -> None:
-    named = ("-c", "user.name=A", "-c", "user.email=a@example.org")
-    subprocess.run(["git", *named, *words], cwd=folder, check=True, timeout=60)
 
 
 @story(does="explain", refuses="explain")

@@ -12,16 +12,13 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from moot.api.bridges.participants import USUAL_DEBATE, USUAL_PARLIAMENT, DebatePlan, ParliamentPlan
 from moot.api.bridges.steps import BridgeStep, asker_of, step_fields
 from moot.api.operation import operation
 from moot.core.errors import Malformed
-from moot.core.quoted import Quoted
-from moot.flows.bridges.plans import (
-    USUAL_DEBATE,
-    USUAL_PARLIAMENT,
-    DebatePlan,
-    ParliamentPlan,
-)
+from moot.core.text import Quoted
+from moot.protocols.path.flows import FLOWS
+from moot.protocols.path.machine import PATHS
 
 if TYPE_CHECKING:
     from moot.api.session import Session
@@ -85,14 +82,10 @@ class FlowList(msgspec.Struct, frozen=True):
 def list_flows(session: Session, *, paths: bool = False) -> FlowList:
     """What leads where; or, with `paths`, which paths were begun here."""
     if paths:
-        from moot.protocols.path.machine import PATHS
-
         with session.workspace.store.read() as view:
             rows = view.rows(PATHS, limit=MOST_PATHS)
             begun = [{"path": row.key, **msgspec.json.decode(row.value)} for row in rows]
         return FlowList(paths=tuple(msgspec.convert(line, PathLine) for line in begun))
-    from moot.protocols.path.flows import FLOWS
-
     return FlowList(
         flows=tuple(
             FlowLine(flow.name, tuple(sorted(flow.sources)), flow.target, flow.purpose)
@@ -141,7 +134,7 @@ def critique_to_debate(
 
 
 def _message_to_debate(session: Session, flow: str, message: str, plan: DebatePlan) -> DebateStep:
-    from moot.flows.bridges.to_debate import message_to_debate
+    from moot.api.bridges.to_debate import message_to_debate
 
     if not plan.threshold.is_finite() or not 0 <= plan.threshold <= 1:
         raise Malformed("a threshold is a number from 0 to 1", code="bad_threshold", hint="0.7")
@@ -180,7 +173,7 @@ def deadlock_to_parliament(
 def _debate_to_parliament(
     session: Session, flow: str, debate: str, plan: ParliamentPlan, asked_by: str, note: str = ""
 ) -> ParliamentStep:
-    from moot.flows.bridges.to_parliament import to_parliament
+    from moot.api.bridges.to_parliament import to_parliament
 
     taken = to_parliament(session.workspace, flow, debate, asked_by, plan, note)
     return ParliamentStep(*step_fields(taken), folder=taken.step.target.file)

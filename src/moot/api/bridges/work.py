@@ -12,7 +12,7 @@ import msgspec
 from moot.api.bridges.steps import BridgeStep, asker_of, own_name, step_fields
 from moot.api.operation import operation
 from moot.core.errors import Malformed
-from moot.core.quoted import Quoted
+from moot.core.text import Quoted
 
 if TYPE_CHECKING:
     from moot.api.session import Session
@@ -63,11 +63,11 @@ def approval_to_trace(
 ) -> TraceStep:
     """Begin provable work from an approved bill: a trace, and the planner's proposal in it.
 
-    `parliament` is its folder or its id. The planner signs, and is whoever acts. The bill's
+    `parliament` is its folder or its id. The acting agent is the planner and signs. The bill's
     approval is not the critic's: nothing runs before the critic has approved. With `supersede` the
     proposal takes the place of the one in that trace, whose parts stay as they are.
     """
-    from moot.flows.bridges import approval_to_trace as flow
+    from moot.api.bridges import approval_to_trace as flow
     from moot.protocols.trace.model import Role
 
     actor = own_name(session, planner)
@@ -93,10 +93,10 @@ def critique_to_challenge(
 
     `trace` names it if the critique's target does not (no_claim_named).
     """
-    from moot.flows.bridges import critique_loop
+    from moot.api.bridges import to_mail
 
     actor = own_name(session, agent)
-    taken = critique_loop.critique_to_challenge(session.workspace, message, actor, trace)
+    taken = to_mail.critique_to_challenge(session.workspace, message, actor, trace)
     return BridgeStep(*step_fields(taken))
 
 
@@ -107,10 +107,10 @@ def resume_to_work(session: Session, event: str) -> ResumedStep:
     `event` is the id of the event with which the name was adopted. What died with its process is
     recorded as failed and never run again. Refused if nothing is bound to an earlier key.
     """
-    from moot.flows.bridges import resume
+    from moot.api.bridges import handovers
 
     person = session.person("giving a part to another key")
-    resumed = resume.resume_to_work(session.workspace, event, person)
+    resumed = handovers.resume_to_work(session.workspace, event, person)
     waits = tuple(WaitingTask(where, due.what, Quoted(due.subject)) for where, due in resumed.dues)
     return ResumedStep(*step_fields(resumed.step), waits=waits)
 
@@ -118,10 +118,10 @@ def resume_to_work(session: Session, event: str) -> ResumedStep:
 @operation("flow.resume_to_seat", writes=True, as_ledger=True)
 def resume_to_seat(session: Session, event: str) -> BridgeStep:
     """Give an adopted name its seats in open parliaments back; a person's act."""
-    from moot.flows.bridges import resume
+    from moot.api.bridges import handovers
 
     person = session.person("giving a seat to another")
-    return BridgeStep(*step_fields(resume.resume_to_seat(session.workspace, event, person)))
+    return BridgeStep(*step_fields(handovers.resume_to_seat(session.workspace, event, person)))
 
 
 # To mail and people -------------------------------------------------------------------------------
@@ -129,20 +129,20 @@ def resume_to_seat(session: Session, event: str) -> BridgeStep:
 
 @operation("flow.challenge_to_critique", writes=True, as_ledger=True)
 def challenge_to_critique(session: Session, trace: str, claim: str) -> BridgeStep:
-    """Tell whoever claimed, by mail, that a claim was challenged and why."""
-    from moot.flows.bridges import critique_loop
+    """Tell the agent that made a claim, by mail, that it was challenged and why."""
+    from moot.api.bridges import to_mail
 
     asker = asker_of(session)
-    taken = critique_loop.challenge_to_critique(session.workspace, trace, claim, asker)
+    taken = to_mail.challenge_to_critique(session.workspace, trace, claim, asker)
     return BridgeStep(*step_fields(taken))
 
 
 @operation("flow.report_to_info", writes=True, as_ledger=True)
 def report_to_info(session: Session, trace: str) -> BridgeStep:
     """Tell everyone who has a part in a trace what its verification found."""
-    from moot.flows.bridges import critique_loop
+    from moot.api.bridges import to_mail
 
-    taken = critique_loop.report_to_info(session.workspace, trace, asker_of(session))
+    taken = to_mail.report_to_info(session.workspace, trace, asker_of(session))
     return BridgeStep(*step_fields(taken))
 
 
@@ -155,7 +155,7 @@ def done_to_ack(
     `message` is what asked for it; without, the one this path began with. Refused to anyone but
     its receiver (not_addressed), and while the work is not verified (not_verified).
     """
-    from moot.flows.bridges import done_to_ack as flow
+    from moot.api.bridges import to_mail as flow
 
     actor = own_name(session, agent)
     taken = flow.done_to_ack(session.workspace, trace, actor, message)
@@ -166,7 +166,7 @@ def done_to_ack(
 @operation("flow.timeout_to_operator", writes=True, as_ledger=True)
 def timeout_to_operator(session: Session, debate: str) -> BridgeStep:
     """Tell the people here that a debate waits for them: someone did not speak in time."""
-    from moot.flows.bridges import timeout_to_operator as flow
+    from moot.api.bridges import handovers as flow
 
     return BridgeStep(
         *step_fields(flow.timeout_to_operator(session.workspace, debate, asker_of(session)))
@@ -175,8 +175,8 @@ def timeout_to_operator(session: Session, debate: str) -> BridgeStep:
 
 @operation("flow.takeover_to_info", writes=True, as_ledger=True)
 def takeover_to_info(session: Session, event: str) -> BridgeStep:
-    """Tell whoever lost a scope to another, and what can no longer run there."""
-    from moot.flows.bridges import takeover
+    """Tell the agent that lost a scope to another what can no longer run there."""
+    from moot.api.bridges import handovers
 
-    taken = takeover.takeover_to_info(session.workspace, event, asker_of(session))
+    taken = handovers.takeover_to_info(session.workspace, event, asker_of(session))
     return BridgeStep(*step_fields(taken))

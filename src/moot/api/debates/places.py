@@ -23,13 +23,17 @@ def file_of_debate(session: Session, name: str) -> Path:
     known = STREAM.match(stream) is not None
     file = session.workspace.engine.state(DEBATE, stream).file if known else ""
     if not file:
-        raise _not_found(name)
+        raise NotFound(
+            "session_not_found",
+            f"no session is called {name[:80]}",
+            hint="`moot agenda` shows what waits, with its id",
+        )
     return session.workspace.root / file
 
 
 def read_debate_file(session: Session, file: Path) -> bytes:
     """Its bytes; if it is missing here and on record, the hint says how to get it."""
-    from moot.flows.debate.file import read_file
+    from moot.api.debates.session_file import read_file
 
     with hint_at_home(session, file):
         return read_file(file)
@@ -51,7 +55,7 @@ def hint_at_home(session: Session, file: Path) -> Iterator[None]:
 
 
 def _is_recorded(session: Session, file: Path) -> bool:
-    from moot.flows.debate.record import find_session_at, path_in_record
+    from moot.api.debates.record import find_session_at, path_in_record
 
     with suppress(MootError):  # the missing file is what was asked about
         workspace = session.workspace_or_none
@@ -66,22 +70,14 @@ def _is_recorded(session: Session, file: Path) -> bool:
 def folder_of_parliament(session: Session, name: str) -> Path:
     """The folder of `parliament/ID`: of a question, where its files were written last, or of a path
     that led there."""
-    from moot.flows.bridges.sources import parliament
-    from moot.flows.decisions.session_context import session_file
-    from moot.flows.parliament.parliament_files import find_folder
-    from moot.flows.parliament.ruling import decisions_argued_in
-    from moot.protocols.parliament.messages.words import PARLIAMENT_ID
+    from moot.api.bridges.sources import parliament
+    from moot.api.decisions.debate_rounds import session_file
+    from moot.api.parliaments.ruling import decisions_argued_in
+    from moot.api.parliaments.session_files import find_folder
+    from moot.protocols.parliament.messages.contents import PARLIAMENT_ID
 
     workspace, short = session.workspace, name.removeprefix("parliament/")
     for decision in decisions_argued_in(workspace.engine, f"parliament/{short}"):
         return session_file(workspace, decision)
     written = find_folder(workspace, short) if PARLIAMENT_ID.fullmatch(short) else None
     return written or parliament(workspace, short).folder
-
-
-def _not_found(name: str) -> NotFound:
-    return NotFound(
-        "session_not_found",
-        f"no session is called {name[:80]}",
-        hint="`moot agenda` shows what waits, with its id",
-    )

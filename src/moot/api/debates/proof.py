@@ -9,25 +9,43 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from moot.api.debates.check import (
+    FileComparison,
+    PlaceInFile,
+    compare_with_record,
+    stream_of_file,
+)
+from moot.api.debates.locked_session import lock_session
 from moot.api.debates.places import read_debate_file
+from moot.api.debates.record import SessionRecord
+from moot.api.debates.session_file import open_to_read, read_file, unreadable
 from moot.api.operation import operation
-from moot.core.errors import Refused
+from moot.core.clock import to_text
+from moot.core.errors import Refused, Tampered
 from moot.core.findings import fill_hints
-from moot.core.quoted import Quoted
+from moot.core.text import Quoted
+from moot.protocols.debate import commands as ask
+from moot.protocols.debate.machine import MACHINE
 from moot.protocols.debate.phases import Phase
-from moot.protocols.debate.views import EntryView
+from moot.protocols.debate.reader import read_document
+from moot.protocols.debate.session_follower import CompletePiece, SessionFollower
+from moot.protocols.debate.state import course_from_state
+from moot.protocols.debate.turns import find_standing
+from moot.protocols.debate.views import EntryView, view_entry
+from moot.store.artifacts import FileArtifacts
 from moot.verify.verdict import VerdictCheck
-
-SECONDS_BETWEEN_LOOKS: Final = 1.0
+from moot.workspace.find import require_ledger
+from moot.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from moot.api.session import Session
-    from moot.flows.debate.check import FileComparison, PlaceInFile
-    from moot.flows.debate.following import FollowedFile
     from moot.protocols.debate.model import Rules
     from moot.protocols.debate.state import State as DebateState
     from moot.verify import BundleVerdict
     from moot.verify.verdict import BundlePlace
+
+
+SECONDS_BETWEEN_LOOKS: Final = 1.0
 
 
 class VerdictPlace(msgspec.Struct, frozen=True, kw_only=True):
@@ -99,12 +117,8 @@ def verify(session: Session, file: Path, *, trust: Path | None = None) -> Debate
     one that the key folder remembers. NotFound if nothing is recorded of the file. Nothing is
     written by checking.
     """
-    from moot.flows.debate.check import compare_with_record, stream_of_file
-    from moot.protocols.debate.reader import read_document
-    from moot.store.artifacts import FileArtifacts
-    from moot.workspace.check import CheckOptions, check_workspace
-    from moot.workspace.database import open_to_check
-    from moot.workspace.find import require_ledger
+    from moot.hosts.opening import open_to_check
+    from moot.workspace.integrity_check import CheckOptions, check_workspace
 
     folder = require_ledger(session.workspace_folder)
     data = read_debate_file(session, file)
@@ -149,9 +163,7 @@ def _ledger_place(place: BundlePlace | None) -> VerdictPlace | None:
 def _file_place(place: PlaceInFile | None) -> VerdictPlace | None:
     if place is None:
         return None
-    return VerdictPlace(
-        line=place.line, entry=None if place.entry is None else Quoted(place.entry), seq=place.seq
-    )
+    return VerdictPlace(line=place.line, entry=place.entry, seq=place.seq)
 
 
 def follow(
@@ -162,8 +174,6 @@ def follow(
     In a workspace entries by other programs, or by hand, are recorded as observed. Tampered if the
     file changes above what was already read.
     """
-    from moot.flows.debate.following import FollowedFile
-
     return _entries(FollowedFile(file, session.workspace_or_none), stop)
 
 
@@ -183,62 +193,37 @@ def watch(
     it is. Entries by other programs, or by hand, are recorded as observed in a workspace; watching
     again records nothing twice.
     """
-    from moot.flows.debate.following import FollowedFile
-
-    end = None if seconds is None else time.monotonic() + seconds
+    next_look = time.monotonic()
+    end = None if seconds is None else next_look + seconds
     watched = FollowedFile(file, session.workspace_or_none)
     entries: list[EntryView] = []
-    look = _TurnLook(session, watched, receive_turn)
-    for entry in _entries(watched, lambda: look.tell() or stop() or _is_over(end)):
+
+    def is_over() -> bool:
+        """Also tell whose turn it is, at most once a second: a long session takes its time."""
+        nonlocal next_look
+        state, now = watched.follower.state, time.monotonic()
+        if receive_turn is not None and now >= next_look and state and state.rules:
+            next_look = now + SECONDS_BETWEEN_LOOKS
+            receive_turn(_turn(session, state, state.rules))
+        return stop() or (end is not None and time.monotonic() >= end)
+
+    for entry in _entries(watched, is_over):
         entries.append(entry)
         if receive is not None:
             receive(entry)
     return _standing(session, watched, tuple(entries))
 
 
-class _TurnLook:
-    """Tells whose turn it is, at most once a second: a long session takes a while to add up."""
-
-    def __init__(
-        self,
-        session: Session,
-        watched: FollowedFile,
-        receive: Callable[[DebateTurn], None] | None,
-    ) -> None:
-        self._session, self._watched, self._receive = session, watched, receive
-        self._next = time.monotonic()
-
-    def tell(self) -> bool:
-        """Always False: it ends nothing."""
-        state = self._watched.follower.state
-        now = time.monotonic()
-        if self._receive is None or now < self._next or state is None or state.rules is None:
-            return False
-        self._next = now + SECONDS_BETWEEN_LOOKS
-        self._receive(_turn(self._session, state, state.rules))
-        return False
-
-
 def _turn(session: Session, state: DebateState, rules: Rules) -> DebateTurn:
-    from moot.protocols.debate.state import course_from_state
-    from moot.protocols.debate.turns import find_standing
-
     now = session.clock()
     here = find_standing(course_from_state(state, rules), now)
     left = None if here.deadline is None else (here.deadline - now) / 1_000
     return DebateTurn(here.phase, here.round, here.turn, here.next_speaker, left)
 
 
-def _is_over(end: float | None) -> bool:
-    return end is not None and time.monotonic() >= end
-
-
 def _entries(watched: FollowedFile, stop: Callable[[], bool]) -> Iterator[EntryView]:
     """What was read twice (a double) is shown once; lines are those of the file."""
-    from moot.flows.debate.following import follow as follow_pieces
-    from moot.protocols.debate.views import view_entry
-
-    for piece in follow_pieces(watched, stop):
+    for piece in follow_file(watched, stop):
         if piece.entry is not None and not piece.double:
             yield msgspec.structs.replace(view_entry(piece.entry), line=piece.line)
 
@@ -247,16 +232,12 @@ def _standing(
     session: Session, watched: FollowedFile, entries: tuple[EntryView, ...]
 ) -> WatchedDebate:
     """Where the session stands, by what was read of it."""
-    from moot.core.clock import to_text
-    from moot.protocols.debate.state import course_from_state
-    from moot.protocols.debate.turns import find_standing
-
     state = watched.follower.state
     if state is None or state.rules is None:
         raise Refused(
             "invalid_session",
             "this file is not a session that can be followed",
-            hint="`moot debate check FILE` says what to mend",
+            hint="`moot debate check FILE` says what to fix",
         )
     here = find_standing(course_from_state(state, state.rules), session.clock())
     return WatchedDebate(
@@ -268,3 +249,82 @@ def _standing(
         None if here.deadline is None else to_text(here.deadline),
         state.ended_at_round,
     )
+
+
+LOOK_SECONDS: Final = 0.1
+_REMEMBERED: Final = 256
+
+
+class FollowedFile:
+    """A file that is being followed, from its beginning; in a workspace its entries are observed.
+
+    Each look costs what has come since the last one. A file that became shorter, or whose last
+    bytes have changed, was not appended to: that is reported, and the watch ends.
+    """
+
+    def __init__(self, file: Path, workspace: Workspace | None = None) -> None:
+        self.file = file
+        self.follower = SessionFollower()
+        self._at = 0
+        self._last = b""
+        self._record = self._find_record(workspace)
+
+    def _find_record(self, workspace: Workspace | None) -> SessionRecord | None:
+        """The file's record, brought in step with it; begun now if there is none."""
+        if workspace is None:
+            read_file(self.file)
+            return None
+        with lock_session(self.file, workspace.engine.clock, workspace) as debate:
+            return debate.begin_record()
+
+    def read_new(self) -> list[CompletePiece]:
+        """What has become complete since the last look, recorded as observed."""
+        heard = list(self.follower.feed(self._read_new_bytes()))
+        for one in heard:
+            self._observe(one)
+        return heard
+
+    def _read_new_bytes(self) -> bytes:
+        try:
+            with open_to_read(self.file) as file:
+                file.seek(self._at - len(self._last))
+                if file.read(len(self._last)) != self._last:
+                    raise Tampered(
+                        f"{self.file} was changed above the part that was already read",
+                        code="session_changed",
+                        hint=f"`moot debate verify {self.file}`, or compare it with a copy",
+                    )
+                data = file.read()
+        except OSError as error:
+            raise unreadable(self.file, error) from None
+        self._at += len(data)
+        self._last = (self._last + data)[-_REMEMBERED:]
+        return data
+
+    def _observe(self, one: CompletePiece) -> None:
+        """Unless it is recorded: by its author, in the same step in which it was written."""
+        record = self._record
+        witness = record.witness(None) if record is not None else None
+        if record is None or witness is None or not self.follower.is_utf8:
+            return
+        record.state = record.engine.state(MACHINE, record.stream)
+        if record.state.size != one.start:
+            return
+        command = ask.Observe(start=one.start, text=one.text, digest=one.digest, double=one.double)
+        try:
+            record.run([(command, witness)])
+        except Refused as refused:
+            if all(found.code != "out_of_step" for found in refused.findings):
+                raise
+
+
+def follow_file(
+    file: FollowedFile, until: Callable[[], bool], sleep: Callable[[float], None] = time.sleep
+) -> Iterator[CompletePiece]:
+    """Everything that is heard until the session ends, or until it is enough."""
+    while True:
+        yield from file.read_new()
+        state = file.follower.state
+        if until() or (state is not None and state.phase.has_ended):
+            return
+        sleep(LOOK_SECONDS)

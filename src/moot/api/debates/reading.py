@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from moot.api.debates.outcome import explain_tally
 from moot.api.debates.places import read_debate_file
 from moot.api.operation import operation
 from moot.core.errors import MootError
 from moot.core.findings import Finding
-from moot.core.quoted import Quoted
-from moot.flows.debate.outcome import explain_tally
-from moot.protocols.debate.model import ConsensusMode
+from moot.core.text import Quoted
+from moot.protocols.debate.checker import check_session
+from moot.protocols.debate.model import ConsensusMode, is_uuid
 from moot.protocols.debate.views import (
     CheckView,
     ConsensusView,
@@ -30,6 +31,7 @@ from moot.protocols.debate.views import (
     view_check,
     view_consensus,
     view_status,
+    write_summary,
 )
 
 if TYPE_CHECKING:
@@ -85,13 +87,14 @@ def check(
     demands ids of version 4, `lenient` lets agents have other names than the schema's. A workspace
     that cannot be opened spoils no check: then nothing is said of doubles.
     """
-    from moot.flows.debate.record import find_double
+    from moot.api.debates.record import SessionRecord, find_double
 
     checked = _read_checked(session, file, strict_uuid, lenient)
     doubles: Sequence[Finding] = ()
     with suppress(MootError):
-        workspace = session.workspace_or_none
-        doubles = () if workspace is None else find_double(workspace, file, checked)
+        workspace, name = session.workspace_or_none, checked.document.session_id
+        if workspace is not None and is_uuid(name):
+            doubles = find_double(SessionRecord(workspace, file, name))
     return view_check(msgspec.structs.replace(checked, findings=(*doubles, *checked.findings)))
 
 
@@ -107,7 +110,7 @@ def status(session: Session, file: Path) -> StatusWithLiveness:
 
 def _liveness(session: Session, names: Sequence[str]) -> dict[str, str]:
     """XPR-07: who is expected and gone is shown as gone; outside a workspace nothing is known."""
-    from moot.flows.bridges.liveness import alive
+    from moot.api.bridges.participants import alive
 
     with suppress(MootError):
         workspace = session.workspace_or_none if names else None
@@ -140,7 +143,7 @@ def consensus(
 @operation("debate.compare")
 def compare(session: Session, old: Path, new: Path) -> Comparison:
     """Is `new` only `old` with something appended: nothing changed, removed or inserted?"""
-    from moot.flows.debate.file import read_file
+    from moot.api.debates.session_file import read_file
     from moot.protocols.debate.compare import compare as compare_versions
 
     del session
@@ -151,8 +154,6 @@ def compare(session: Session, old: Path, new: Path) -> Comparison:
 @operation("debate.summary")
 def summary(session: Session, file: Path) -> Summary:
     """A debate in short, as markdown: the verdict, the positions, who said what."""
-    from moot.protocols.debate.summary import write_summary
-
     return Summary(Quoted(write_summary(_read_checked(session, file), session.clock())))
 
 
@@ -173,10 +174,9 @@ def report(
     import hashlib
     import json
 
-    from moot.api.page_files import write_page
-    from moot.api.session_tools import name_tools
+    from moot.api.page.files import write_page
+    from moot.api.page.reports import name_tools
     from moot.pages import to_json
-    from moot.protocols.debate.checker import check_session
     from moot.protocols.debate.report import build_report
 
     data = read_debate_file(session, file)
@@ -196,7 +196,5 @@ def report(
 def _read_checked(
     session: Session, file: Path, strict_uuid: bool = False, lenient: bool = False
 ) -> CheckedSession:
-    from moot.protocols.debate.checker import check_session
-
     data = read_debate_file(session, file)
     return check_session(data, strict_uuid=strict_uuid, file_name=file.name, lenient=lenient)

@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from moot.api.operation import operation
-from moot.api.runs import USUAL, Limits, RunResult, read_participants, result_fields, seating
+from moot.api.runs.limits import USUAL, Limits, RunResult, read_participants, result_fields, seating
+from moot.protocols.decision.model import DecisionResult
+from moot.protocols.decision.views import suggest_decide_command
 
 if TYPE_CHECKING:
-    from moot.api.runs import RunWatcher, Terminal
+    from moot.api.runs.limits import RunWatcher, Terminal
     from moot.api.session import Session
 
 
@@ -44,7 +46,7 @@ def run(
     stands. Refused before anybody is asked: names that are no agents of the session, participants
     that cannot be started, keys that are not here, a file that is not what was recorded.
     """
-    from moot.flows.runs.run_debate import run_debate
+    from moot.api.runs.debate import run_debate
 
     specs = read_participants(session, participants)
     finished = run_debate(
@@ -62,9 +64,6 @@ def run(
 
 def suggest_decision(run: DebateRun) -> str | None:
     """The command with which a person decides what came out; None if nothing waits for one."""
-    from moot.protocols.decision.model import DecisionResult
-    from moot.protocols.decision.views import suggest_decide_command
-
     result = run.standing["result"]
     if run.decision is None or result is None:
         return None

@@ -35,8 +35,8 @@ from moot.protocols.debate.model import (
 from moot.protocols.debate.phases import Phase
 
 if TYPE_CHECKING:
+    from moot.api.debates.session import Operator, WrittenSession
     from moot.api.session import Session
-    from moot.flows.debate.session import Operator, WrittenSession
 
 __all__ = [
     "DECIMAL_PATTERN",
@@ -146,7 +146,7 @@ def new(
     Refused if a setting is not allowed, or the file exists: so is a repeat, unless both have the
     same `key`.
     """
-    from moot.flows.debate import session as debate_session
+    from moot.api.debates import session as debate_session
     from moot.protocols.debate.checker import check_session
     from moot.protocols.debate.writer import make_session_text
 
@@ -237,8 +237,9 @@ def add(
     call may be repeated: an entry that stands there is not written again. The entry that settles
     a question to agents records what came out.
     """
-    from moot.flows.debate import session as debate_session
+    from moot.api.debates import session as debate_session
     from moot.protocols.debate.drafts import EntryDraft
+    from moot.protocols.debate.views import view_status
 
     if entry_id is None and key is not None:
         entry_id = _id_for_key(session, f"{file.name} {key}")
@@ -269,17 +270,24 @@ def add(
             after_end=after_end,
             round_number=round_number,
         )
-    _settle(session, written)
-    return _added_entry(session, written)
-
-
-def _settle(session: Session, written: WrittenSession) -> None:
-    """A question to agents that is argued here goes on."""
-    workspace = session.workspace_or_none
+    workspace, document = session.workspace_or_none, written.checked.document
     if workspace is not None and written.recorded is not None:
-        from moot.flows.decisions.council import settle_decisions_of
+        from moot.api.decisions.council import settle_decisions_of
 
-        settle_decisions_of(workspace, f"debate/{written.checked.document.session_id}")
+        settle_decisions_of(workspace, f"debate/{document.session_id}")
+    status = view_status(written.checked, session.clock())
+    entry = document.find_entry(written.entries[0])
+    return AddedEntry(
+        entry=written.entries[0],
+        author=entry.author if entry else None,
+        round=entry.round if entry else None,
+        turn=entry.turn if entry else None,
+        state=status.state,
+        next=status.next,
+        recorded=written.recorded,
+        again=written.again,
+        findings=written.findings,
+    )
 
 
 def _id_for_key(session: Session, key: str) -> str:
@@ -295,31 +303,13 @@ def _is_begun(session: Session, session_id: str) -> bool:
         return False
 
 
-def _added_entry(session: Session, written: WrittenSession) -> AddedEntry:
-    from moot.protocols.debate.views import view_status
-
-    status = view_status(written.checked, session.clock())
-    entry = written.checked.document.find_entry(written.entries[0])
-    return AddedEntry(
-        entry=written.entries[0],
-        author=entry.author if entry else None,
-        round=entry.round if entry else None,
-        turn=entry.turn if entry else None,
-        state=status.state,
-        next=status.next,
-        recorded=written.recorded,
-        again=written.again,
-        findings=written.findings,
-    )
-
-
 @operation("debate.add_context", writes=True, as_ledger=True, can_do_without=True)
 def add_context(session: Session, file: Path, title: str, text: str) -> AddedContext:
     """Add a subsection to the context. This is the operator's act: an agent is refused.
 
     What stood in the file before is kept to the letter. A repeat adds a second subsection.
     """
-    from moot.flows.debate import session as debate_session
+    from moot.api.debates import session as debate_session
 
     written = debate_session.add_context(
         file, title, text, session.clock, session.workspace_or_none, _operator_of(session)
@@ -335,7 +325,7 @@ def tick(session: Session, file: Path) -> DebateProgress:
     repeat finds nobody late. A recorded file that was cut short is put back; one that was changed
     is refused.
     """
-    from moot.flows.debate import session as debate_session
+    from moot.api.debates import session as debate_session
 
     return _progress(session, debate_session.tick(file, session.clock, session.workspace_or_none))
 
@@ -347,7 +337,7 @@ def resume(session: Session, file: Path, *, late: bool) -> DebateProgress:
     `late` gives the late agent its time again; otherwise it is passed over. This is the operator's
     act: an agent is refused, and so is a repeat, as nothing waits any more.
     """
-    from moot.flows.debate.session import resume_late, resume_skipping
+    from moot.api.debates.session import resume_late, resume_skipping
 
     act = resume_late if late else partial(resume_skipping, named=session.acting)
     operator = _operator_of(session)
@@ -361,7 +351,7 @@ def close(session: Session, file: Path, reason: str) -> DebateProgress:
     A listed person's own entry ends it (R17). For an operator who is not listed a mark ends it,
     and `system` sums up below the mark. Refused if it has ended, so also when repeated.
     """
-    from moot.flows.debate import session as debate_session
+    from moot.api.debates import session as debate_session
 
     written = debate_session.close(
         file,
@@ -380,7 +370,7 @@ def sign(session: Session, file: Path, *, author: str | None = None) -> DebatePr
 
     Needs a workspace. A repeat finds nothing left to sign.
     """
-    from moot.flows.debate import session as debate_session
+    from moot.api.debates import session as debate_session
 
     name = session.actor(author)
     written = debate_session.sign(file, name, session.clock, session.workspace)

@@ -13,11 +13,11 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from moot.api.guard.guarded_paths import GuardedPaths, find_guarded_paths, root_was_guessed
 from moot.api.typed_paths import require_spelled_out, typed_scope
 from moot.core.errors import Malformed, Refused
-from moot.flows.guard.guarded_paths import GuardedPaths, find_guarded_paths, root_was_guessed
 from moot.protocols.presence import paths
-from moot.protocols.presence.resources import is_resource, key_of_file
+from moot.protocols.presence.model import is_resource, key_of_file
 
 if TYPE_CHECKING:
     from moot.api.session import Place, Session

@@ -5,12 +5,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from moot.api.operation import operation
-from moot.core.quoted import Quoted, quote_optional
+from moot.api.session import read_presence
+from moot.core.errors import MootError, Refused
+from moot.core.text import Quoted, quote_optional
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -72,7 +75,7 @@ def check(session: Session, paths: Sequence[str], *, agent: str | None = None) -
     named, everyone who holds something there stands in the way.
     """
     from moot.api.guard.asked_paths import misnamed, read_asked_paths
-    from moot.flows.guard.off_limits import require_allowed
+    from moot.api.guard.guarded_paths import require_allowed
 
     name, place = agent or session.acting, session.place
     asked = read_asked_paths(paths, session)
@@ -92,21 +95,16 @@ def _conflicts_of_all_names(
     session: Session, scopes: Sequence[str], name: str | None
 ) -> tuple[OverlapConflict, ...]:
     """Whoever holds one of the scopes, or the same file under another name."""
-    from moot.flows.guard.aliases import find_aliases
-    from moot.flows.guard.blockers import find_blockers
-    from moot.flows.guard.hard_links import names_in_held_folders
-    from moot.protocols.presence import STREAM
-    from moot.protocols.presence.machine import MACHINE as PRESENCE
+    from moot.api.guard.aliases import find_aliases, names_in_held_folders
+    from moot.api.guard.holders import find_blockers
     from moot.protocols.presence.paths import read_path_or_resource as read
 
-    workspace, root = session.workspace, session.place.worktree
-    state, files = workspace.engine.state(PRESENCE, STREAM), _files_among(scopes)
+    root = session.place.worktree
+    state, files = read_presence(session.workspace), _files_among(scopes)
     others = tuple(held for held in state.live if held.owner != name)
     links = names_in_held_folders(files, root, others)
     names = (*scopes, *(held.key for held in find_aliases(state, files, root)), *links)
-    conflicts = find_blockers(
-        workspace, names, root, name, session.stale_millis, session.sub_agent, read
-    )
+    conflicts = find_blockers(session, names, root, name, read)
     # What is in the way by the path's own name is not told again by another.
     keys = {read(scope, str(root)).key for scope in scopes}
     by_own_name = {conflict.held.fencing for conflict in conflicts if conflict.claim.key in keys}
@@ -119,7 +117,7 @@ def _conflicts_of_all_names(
 
 def _files_among(scopes: Sequence[str]) -> list[str]:
     """Without named resources: nothing on the disk is one."""
-    from moot.protocols.presence.resources import is_resource
+    from moot.protocols.presence.model import is_resource
 
     return [scope for scope in scopes if not is_resource(scope)]
 
@@ -154,24 +152,23 @@ def before_commit(
     looked at too. An agent that would commit it is on record once for each holder, as an INCURSION;
     whether it is stopped is for the caller. Refused only if it cannot be checked (`git_failed`).
     """
-    from moot.flows.guard.guarded_paths import find_guarded_folder
-    from moot.flows.guard.staged_files import TOO_LATE, files_to_change
+    from moot.api.guard.git_changes import TOO_LATE, files_to_change
+    from moot.api.guard.guarded_paths import find_guarded_folder
 
     guarded = find_guarded_folder(session.folder, session.home)
     if guarded is None:
-        from moot.flows.guard.gone_workspaces import require_none_gone
+        from moot.api.guard.guarded_paths import require_none_gone
 
         require_none_gone((session.folder,), session.keys_path)
         return CommitVerdict()
     paths = files_to_change(guarded.worktree_root, hook, arguments)
     if not paths:
         return CommitVerdict()
-    from moot.flows.guard.blockers import find_blockers
+    from moot.api.guard.holders import find_blockers
 
     there, root = session.in_workspace(guarded.workspace), guarded.worktree_root
     name = there.known_actor()
-    stale_millis, sub_agent = session.stale_millis, session.sub_agent
-    conflicts = find_blockers(there.workspace, paths, root, name, stale_millis, sub_agent)
+    conflicts = find_blockers(there, paths, root, name)
     if conflicts and name is not None:
         touched = dict.fromkeys(conflict.claim.key for conflict in conflicts)
         is_stopped = hook not in TOO_LATE
@@ -187,11 +184,8 @@ def require_free_output(session: Session, files: Iterable[Path]) -> None:
     `not_for_agents` and `reservation_conflict`. Nothing is asked for files outside of every
     workspace.
     """
-    from contextlib import suppress
-
-    from moot.core.errors import MootError, Refused
-    from moot.flows.guard.blockers import find_blockers
-    from moot.flows.guard.guarded_paths import find_guarded_paths
+    from moot.api.guard.guarded_paths import find_guarded_paths
+    from moot.api.guard.holders import find_blockers
 
     for file in files:
         path = os.path.join(session.folder, file)
@@ -208,8 +202,7 @@ def require_free_output(session: Session, files: Iterable[Path]) -> None:
             there, root = session.in_workspace(guarded.workspace), guarded.worktree_root
             conflicts: tuple[OverlapConflict, ...] = ()
             with suppress(MootError):  # a damaged ledger can still be verified, with a report
-                asking = root, there.known_actor(), session.stale_millis, session.sub_agent
-                conflicts = find_blockers(there.workspace, guarded.scopes, *asking)
+                conflicts = find_blockers(there, guarded.scopes, root, there.known_actor())
             for conflict in conflicts:
                 raise Refused(
                     "reservation_conflict",
@@ -221,9 +214,7 @@ def require_free_output(session: Session, files: Iterable[Path]) -> None:
 
 def may_be_guarded(session: Session) -> bool:
     """True if a workspace guards the session's folder, or did, or if that cannot be told."""
-    from moot.core.errors import MootError
-    from moot.flows.guard.gone_workspaces import require_none_gone
-    from moot.flows.guard.guarded_paths import find_guarded_folder
+    from moot.api.guard.guarded_paths import find_guarded_folder, require_none_gone
 
     try:
         if find_guarded_folder(session.folder, session.home) is not None:
@@ -273,9 +264,49 @@ def note_incursions(
 
 
 def _tell_person(session: Session, act: str, findings: tuple[Finding, ...]) -> None:
-    from moot.flows.person_notices import PersonMoment, notify_person
+    from moot.api.guard.person_notices import PersonMoment, notify_person
 
     for finding in findings[:1]:
         sentence = f"{act} what another holds: {finding.message}"
         once = f"{act}\n{finding.message}"
         notify_person(session.workspace.path, session.env, PersonMoment.INCURSION, once, sentence)
+
+
+TRAILER: Final = "Moot-Event"
+_TRAILER_SECONDS: Final = 5.0
+
+
+def add_commit_trailer(session: Session, message: str) -> str | None:
+    """Let the message in this file name the newest event of whoever acts; what was added.
+
+    `Moot-Event: STREAM:NUMBER sha256:HASH` is a pointer and no proof: anyone can type such a line,
+    and it counts only if the record has that event. git adds it where its own tools look for
+    trailers, once. None for a person, outside of a workspace, and for an agent that no hook has
+    seen at work.
+    """
+    import subprocess
+
+    from moot.api.guard.guarded_paths import find_guarded_folder
+    from moot.api.observed.sessions import describe_newest_event
+
+    guarded = find_guarded_folder(session.folder, session.home)
+    if guarded is None:
+        return None
+    there = session.in_workspace(guarded.workspace)
+    name = there.known_actor()
+    text = None if name is None else describe_newest_event(there.workspace, name)
+    if text is None:
+        return None
+    words = ("interpret-trailers", "--in-place", "--if-exists", "replace", "--trailer")
+    try:
+        done = subprocess.run(
+            ["git", *words, f"{TRAILER}: {text}", str(session.folder / message)],
+            cwd=session.folder,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_TRAILER_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return text if done.returncode == 0 else None

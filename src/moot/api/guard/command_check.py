@@ -1,31 +1,50 @@
 """Before a shell command: whose work would it destroy that git does not have?
 
 The command's text is read, git or the disk is asked what it would reach, and only if that is
-something the ledger is opened, to ask who holds it (`command_verdict.py`). Reading is never
+something the ledger is opened, to ask who holds it (`command_check.py`). Reading is never
 stopped, and what lies in no workspace is nobody's business.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from os.path import isdir
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from moot.api.guard.commands import CommandVerdict
+from moot.api.guard.checks import MOST_NOTED, note_incursions
+from moot.api.guard.commands import CommandVerdict, EndangeredFiles
+from moot.api.guard.destruction import ReachedFiles, find_reached, find_written
+from moot.api.guard.files_by_name import find_named, holds_file_called
+from moot.api.guard.guarded_paths import (
+    GuardedPaths,
+    find_guarded_folder,
+    may_carry_hooks,
+    require_none_gone,
+)
+from moot.api.guard.holders import describe_holder, find_blockers
+from moot.api.guard.input_files import read_script_file
+from moot.api.guard.shell.act import DestructiveAct, InputKind, Reach
+from moot.api.guard.shell.acts import UNREAD, destructive_acts
+from moot.api.guard.shell.script import Surroundings
+from moot.api.guard.unsaved_work import (
+    Observer,
+    SplitChanges,
+    keep_unsaved_work,
+    remember_told,
+    split_changes,
+)
+from moot.api.session import read_presence
 from moot.core.errors import Refused
-from moot.flows.guard.guarded_paths import GuardedPaths, find_guarded_folder
-from moot.flows.guard.input_files import read_script_file
-from moot.flows.guard.off_limits import may_carry_hooks
-from moot.flows.guard.shell.act import DestructiveAct, InputKind, Reach
-from moot.flows.guard.shell.acts import UNREAD, destructive_acts
-from moot.flows.guard.shell.script import Surroundings
+from moot.core.text import Quoted
 from moot.workspace.find import FOLDER
 
 if TYPE_CHECKING:
     from moot.api.session import Session
-    from moot.flows.guard.destruction import ReachedFiles
+    from moot.protocols.presence.model import State
+    from moot.protocols.presence.overlap import OverlapConflict
+
 
 # Acts that take a folder away with all that is in it.
 _REMOVING: Final = frozenset({"rm", "mv", "trash", "find -delete", "git worktree remove"})
@@ -43,15 +62,11 @@ def check_command(session: Session, text: str, folder: str) -> CommandVerdict:
     refused: CommandVerdict | None = None
     others: dict[str, GuardedPaths] = {}
     for act in acts:
-        from moot.flows.guard.destruction import find_reached
-
         if act is UNREAD and guarded is not None:
             _require_unnamed(guarded, text)
         if guarded is not None:
             _require_hooks_left(session, act, here, guarded, text)
         for reached in find_reached(act, Path(here), session.home):
-            from moot.api.guard.command_verdict import judge_reached, note_attempt
-
             there = session.in_workspace(reached.guarded.workspace)
             if refused is not None:
                 note_attempt(there, reached)
@@ -71,8 +86,6 @@ def _require_none_gone(session: Session, acts: Iterable[DestructiveAct]) -> None
 
     What writes nothing there passes, and so does what puts `.moot` itself back.
     """
-    from moot.flows.guard.gone_workspaces import require_none_gone
-
     written: list[str] = []
     for act in acts:
         if act.folder is None or act.reach in (Reach.NAMED, Reach.HEAD):
@@ -102,8 +115,6 @@ def _all_acts(text: str, around: Surroundings) -> Iterator[DestructiveAct]:
 def _keep_elsewhere(session: Session, text: str, reached: Iterable[GuardedPaths]) -> None:
     """Copies of what git lacks in other worktrees that the command reaches."""
     for guarded in reached:
-        from moot.flows.guard.unsaved_work import keep_unsaved_work
-
         keep_unsaved_work(session, guarded, text)
 
 
@@ -125,10 +136,8 @@ def _require_hooks_left(
     """Refused if a file that carries our hooks would be written or removed, also outside of here:
     the user's own settings serve all of their projects. What an act reaches that cannot be told is
     taken for such a file if the text names one."""
-    from moot.flows.guard.destruction import find_written
-
     if act.reach is Reach.NAMED:
-        from moot.flows.tools.guard_files import require_unnamed
+        from moot.api.hook_setup.guard_files import require_unnamed
 
         require_unnamed(act.name, text, guarded, session.env)
         return
@@ -153,7 +162,7 @@ def _require_out_of_reach(
     """Files are looked into only where one of these may be meant, or a folder would go."""
     meant = [each for each in paths if may_carry_hooks(each) or (is_removing and isdir(each))]
     if meant:
-        from moot.flows.tools.guard_files import require_out_of_reach
+        from moot.api.hook_setup.guard_files import require_out_of_reach
 
         require_out_of_reach(act, meant, is_removing, guarded, session.env)
 
@@ -175,3 +184,203 @@ def _require_armed(reached: ReachedFiles) -> None:
                     f"{act.name} would reach {each}, which only `{owner}` itself writes",
                     hint="leave it out: `-e .moot` for git clean, else name the files you mean",
                 )
+
+
+# Whose are the files that a command would reach? Others' that they hold, a person's, or one's own.
+
+SHOWN_FILES: Final = 10
+
+
+def judge_reached(session: Session, reached: ReachedFiles) -> CommandVerdict:
+    """May an act reach these files? An attempt on what others hold goes on record once."""
+    name = session.known_actor()
+    if reached.act.reach is Reach.HEAD:
+        return _judge_moved_head(session, reached, name)
+    conflicts = note_attempt(session, reached)
+    state = read_presence(session.workspace)
+    changes = _split(session, state, reached, name or "", conflicts)
+    if not conflicts and not changes.unseen:
+        return CommandVerdict(True, name)
+    endangered = list(_by_holder(conflicts, state))
+    if changes.unseen:
+        endangered.append(_shown(changes.unseen))
+    return CommandVerdict(
+        allowed=False,
+        agent=name,
+        act=reached.act.name,
+        endangered=tuple(endangered),
+        is_understood=reached.act.is_understood and not reached.is_anywhere,
+        is_commit=reached.act.reach.is_commit,
+        is_hidden=reached.act.reach is Reach.HIDDEN,
+        safer=str(reached.act.safer),
+        own=tuple(Quoted(path) for path in changes.own[:SHOWN_FILES]),
+        changed_since=bool(changes.changed_since) and not conflicts,
+    )
+
+
+def _judge_moved_head(session: Session, reached: ReachedFiles, name: str | None) -> CommandVerdict:
+    """May HEAD go elsewhere? Not while another agent is at work in the same worktree: what it
+    commits next would be on a branch that it did not choose."""
+    from moot.api.presence.exited_agents import GONE, look_at_run
+    from moot.api.presence.observation import observe
+    from moot.protocols.presence import views
+    from moot.protocols.presence.liveness import format_ago
+    from moot.protocols.presence.model import Liveness
+
+    workspace, root = session.workspace, str(reached.guarded.worktree_root)
+    state = read_presence(session.workspace)
+    here = {member.name: member.epoch for member in state.members if member.worktree == root}
+    here |= {held.owner: held.epoch for held in state.live if held.worktree == root}
+    left = {member.name for member in state.members if member.left}
+    others = sorted(here.keys() - left - {name})
+    observation = observe(workspace, others, session.stale_millis)
+    living: list[str] = []
+    for other in others:
+        verdict = views.observe_liveness(state, other, observation)
+        evidence = look_at_run(workspace, other, here[other])
+        is_gone = evidence is not None and evidence.state == GONE
+        if verdict.liveness is Liveness.ACTIVE and not is_gone and verdict.last_seen_at is not None:
+            ago = format_ago(verdict.now - verdict.last_seen_at)
+            living.append(f"{other} (active, last seen {ago})")
+    return CommandVerdict(
+        allowed=not living,
+        agent=name,
+        act=reached.act.name,
+        safer=str(reached.act.safer),
+        also_here=tuple(living[:SHOWN_FILES]),
+    )
+
+
+def note_attempt(session: Session, reached: ReachedFiles) -> tuple[OverlapConflict, ...]:
+    """What others hold of these files; that it was to be reached goes on record once."""
+    if reached.act.reach is Reach.HEAD:
+        return ()
+    name = session.known_actor()
+    state = read_presence(session.workspace)
+    conflicts = tuple(_conflicts(session, state, reached, name))
+    if conflicts and name is not None:
+        keys = tuple(dict.fromkeys(conflict.held.key or "." for conflict in conflicts))
+        root = reached.guarded.worktree_root
+        note_incursions(session, keys[:MOST_NOTED], root, name, was_refused=True)
+    return conflicts
+
+
+def _conflicts(
+    session: Session, state: State, reached: ReachedFiles, name: str | None
+) -> Iterator[OverlapConflict]:
+    """What others hold of it.
+
+    Who works in another worktree has its own bytes there: those are not discarded here, nor are
+    they removed with all of this one.
+    """
+    from moot.api.guard.aliases import find_aliases
+
+    if not state.live_by_key:
+        return
+    root = reached.guarded.worktree_root
+    paths: Sequence[str] = reached.paths
+    if reached.is_anywhere:
+        paths = (".",)
+    elif reached.named_ends:
+        paths = _ending_so(state, reached.named_ends)
+    elif reached.act.reach is Reach.NAMED:
+        paths = find_named(reached, [(held.key, held.worktree) for held in state.live])
+    elif reached.act.reach is Reach.WRITTEN:
+        paths = (*paths, *(held.key for held in find_aliases(state, paths, root)))
+    claims = [_as_scope(path) for path in paths]
+    for conflict in find_blockers(session, claims, root, name):
+        is_here = reached.is_anywhere or conflict.held.worktree in ("", str(root))
+        is_vague = reached.act.reach is Reach.NAMED
+        only_here = (
+            is_vague or reached.is_discarded or reached.is_replaced or not conflict.claim.key
+        )
+        if (is_here or not only_here) and _is_called_so(conflict, reached):
+            yield conflict
+
+
+def _as_scope(path: str) -> str:
+    """A file's name may hold what no scope can; whoever holds its folder holds it too."""
+    scope = "".join(
+        "_" if letter in "*?" or not letter.isprintable() else letter for letter in path
+    )
+    return scope.rstrip("/") or "."
+
+
+def _ending_so(state: State, ends: Sequence[str]) -> tuple[str, ...]:
+    return tuple(
+        held.key or "."
+        for held in state.live
+        if any(
+            held.key == end or held.key.endswith(f"/{end}") or end.startswith(f"{held.key}/")
+            for end in ends
+        )
+    )
+
+
+def _is_called_so(conflict: OverlapConflict, reached: ReachedFiles) -> bool:
+    """If only files of certain names are meant: is there one of them in what is held?"""
+    patterns = reached.act.only_called
+    if not patterns:
+        return True
+    deeper = max(conflict.claim.key, conflict.held.key, key=len)
+    return holds_file_called(reached.guarded.worktree_root, deeper, patterns)
+
+
+def _split(
+    session: Session,
+    state: State,
+    reached: ReachedFiles,
+    name: str,
+    conflicts: Sequence[OverlapConflict],
+) -> SplitChanges:
+    """Of what is not held by others: what is the agent's own, what it has not seen."""
+    if not (reached.is_discarded or reached.act.reach.is_commit):
+        return SplitChanges((), ())
+    agent = session.workspace.engine.registry().agents.get(name)
+    epoch = agent.epoch if agent is not None else 0
+    of_others = {conflict.claim.key for conflict in conflicts}
+    paths = [path for path in reached.paths if _as_scope(path) not in of_others]
+    held = frozenset(path for path in paths if _holds(state, path, (name, epoch)))
+    workspace, root = reached.guarded.workspace, reached.guarded.worktree_root
+    observer = Observer(name, session.tool_session_name, held)
+    changes = split_changes(workspace, root, paths, observer)
+    if reached.act.reach.is_commit or reached.act.also_ignored:
+        return changes._replace(unseen=(), changed_since=())
+    if changes.changed_since and not conflicts:
+        now = session.workspace.engine.clock()
+        remember_told(workspace, root, changes.changed_since, observer, now)
+    return changes
+
+
+def _holds(state: State, path: str, holder: tuple[str, int]) -> bool:
+    from moot.protocols.presence import model
+
+    same = model.find_reservation(state, path)
+    around = (*model.reservations_above(state, path), *((same,) if same else ()))
+    return any(held.is_held_by(*holder) for held in around)
+
+
+def _by_holder(conflicts: Sequence[OverlapConflict], state: State) -> Iterator[EndangeredFiles]:
+    """The files of each owner together, with the first reservation of it that is met."""
+    by_owner: dict[str, list[OverlapConflict]] = {}
+    for conflict in conflicts:
+        by_owner.setdefault(conflict.held.owner, []).append(conflict)
+    for owned in by_owner.values():
+        files = dict.fromkeys(_file_of(conflict) for conflict in owned)
+        yield _shown(tuple(files), owned[0], state)
+
+
+def _file_of(conflict: OverlapConflict) -> str:
+    """The deeper of what is claimed and what is held: the part that would be lost."""
+    is_inside = len(conflict.held.key) > len(conflict.claim.key)
+    return conflict.held.scope if is_inside else conflict.claim.shown
+
+
+def _shown(
+    files: Sequence[str], conflict: OverlapConflict | None = None, state: State | None = None
+) -> EndangeredFiles:
+    holder = None
+    if conflict is not None and state is not None:
+        holder = describe_holder(conflict, state)
+    shown = tuple(Quoted(file) for file in files[:SHOWN_FILES])
+    return EndangeredFiles(shown, len(files), holder)

@@ -6,17 +6,20 @@ A hook asks this before every command, and many only read: the others are read c
 
 from __future__ import annotations
 
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from moot.api.guard.holders import Holder
 from moot.api.operation import operation
-from moot.core.quoted import Quoted
+from moot.core.errors import MootError
+from moot.core.text import Quoted
 
 if TYPE_CHECKING:
+    from moot.api.guard.worktree_before import WorktreeBefore
     from moot.api.session import Session
-    from moot.flows.guard.worktree_before import WorktreeBefore
 
 
 class EndangeredFiles(msgspec.Struct, frozen=True):
@@ -67,10 +70,7 @@ def before_command(
     is written into the journal of calls under `tool` and `call_id`, which `after_call` is told too.
     A repeat changes nothing, so it needs no key.
     """
-    from contextlib import suppress
-
-    from moot.core.errors import MootError
-    from moot.flows.guard.shell.first_look import only_reads
+    from moot.api.guard.shell.first_look import only_reads
 
     verdict, worktree = CommandVerdict(allowed=True), None
     may_write = bool(command) and not only_reads(command)
@@ -94,9 +94,9 @@ def _begin_command(
     worktree: WorktreeBefore | None,
 ) -> None:
     """Write the command down before it runs. Best effort: without it, less can be explained."""
-    from moot.flows.guard.begun_calls import Caller, begin_command, copy_untold_edits
-    from moot.flows.guard.copies import Copies
-    from moot.flows.guard.guarded_paths import find_guarded_folder
+    from moot.api.guard.begun_calls import Caller, begin_command, copy_untold_edits
+    from moot.api.guard.copies import Copies
+    from moot.api.guard.guarded_paths import find_guarded_folder
 
     guarded = find_guarded_folder(session.folder, session.home)
     if guarded is None:
@@ -110,10 +110,7 @@ def _begin_command(
 
 def _keep_unsaved(session: Session, command: str, folder: str) -> WorktreeBefore | None:
     """How the worktree is now. Where no workspace can be found, nothing is guarded either."""
-    from pathlib import Path
-
-    from moot.core.errors import MootError
-    from moot.flows.guard.guarded_paths import find_guarded_folder
+    from moot.api.guard.guarded_paths import find_guarded_folder
 
     try:
         guarded = find_guarded_folder(Path(folder or session.folder), session.home)
@@ -121,6 +118,6 @@ def _keep_unsaved(session: Session, command: str, folder: str) -> WorktreeBefore
         return None
     if guarded is None:
         return None
-    from moot.flows.guard.unsaved_work import keep_unsaved_work
+    from moot.api.guard.unsaved_work import keep_unsaved_work
 
     return keep_unsaved_work(session, guarded, command)

@@ -11,27 +11,31 @@ the question at hand needs.
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from moot.api.guard.holders import Holder, describe_holder
+from moot.api.guard.holders import Holder, describe_holder, find_blockers, requester_of
+from moot.api.guard.unmerged import UnmergedChange, require_merged, select_untold
+from moot.api.guard.who_changed import Announced as Announced
+from moot.api.guard.who_changed import Hunk as Hunk
+from moot.api.guard.who_changed import TextEdit as TextEdit
 from moot.api.operation import operation
-from moot.core.quoted import Quoted
-from moot.flows.guard.unmerged import UnmergedChange
-from moot.flows.guard.who_changed import Announced as Announced
-from moot.flows.guard.who_changed import Hunk as Hunk
-from moot.flows.guard.who_changed import TextEdit as TextEdit
+from moot.api.session import read_presence
+from moot.core.errors import MootError, Refused
+from moot.core.text import Quoted
+from moot.workspace.find import spell_as_listed
 
 if TYPE_CHECKING:
-    from moot.api.gone_holders import GoneHolder
+    from moot.api.guard.copies import Copies
+    from moot.api.guard.guarded_paths import GuardedPaths
+    from moot.api.presence.exited_agents import GoneHolder
     from moot.api.session import Session
-    from moot.core.errors import Refused
     from moot.engine.job import JobOutcome
-    from moot.flows.guard.copies import Copies
-    from moot.flows.guard.guarded_paths import GuardedPaths
     from moot.protocols.presence.commands import Reserve
     from moot.protocols.presence.model import State
 
@@ -92,16 +96,14 @@ def before_edit(
     left. `announced` is what the edit makes of each path, for comparing it with what is there
     later. It is written into the journal of calls, which is no part of the record.
     """
-    from moot.flows.guard.guarded_paths import find_guarded_paths
-    from moot.flows.guard.off_limits import require_allowed
-    from moot.flows.guard.unmerged import select_untold
+    from moot.api.guard.guarded_paths import find_guarded_paths, require_allowed
 
     verdict = EditVerdict(allowed=True)
     unmerged: tuple[UnmergedChange, ...] = ()
     roots, unguarded = _roots_of_others(session), list[str]()
     all_guarded = find_guarded_paths(paths, session.folder, session.home, roots, unguarded)
     if unguarded:
-        from moot.flows.guard.gone_workspaces import require_none_gone
+        from moot.api.guard.guarded_paths import require_none_gone
 
         require_none_gone(unguarded, session.keys_path)
     _require_hooks_kept(session, paths, all_guarded, announced)
@@ -136,12 +138,12 @@ def _require_hooks_kept(
 
     The user's own settings lie in no workspace: they are asked about where the session works.
     """
-    from moot.flows.guard.off_limits import may_carry_hooks
+    from moot.api.guard.guarded_paths import may_carry_hooks
 
     if not any(map(may_carry_hooks, paths)):
         return
-    from moot.flows.guard.guarded_paths import find_guarded_folder
-    from moot.flows.tools.guard_files import require_hooks_kept
+    from moot.api.guard.guarded_paths import find_guarded_folder
+    from moot.api.hook_setup.guard_files import require_hooks_kept
 
     around = find_guarded_folder(session.folder, session.home)
     every = {each.worktree_root: each for each in all_guarded}
@@ -160,11 +162,8 @@ def _begin_edit(
     tells_end: bool,
 ) -> None:
     """Write the edit down before it is made. Best effort: without it, less can be explained."""
-    from contextlib import suppress
-
-    from moot.core.errors import MootError
-    from moot.flows.guard.begun_calls import Caller, begin_edit, copy_untold_edits
-    from moot.flows.guard.copies import Copies
+    from moot.api.guard.begun_calls import Caller, begin_edit, copy_untold_edits
+    from moot.api.guard.copies import Copies
 
     sub_agent = session.sub_agent if isinstance(session.sub_agent, str) else ""
     caller = Caller(session.tool_session_name, session.actor(), sub_agent)
@@ -187,7 +186,7 @@ def _look_at_own(
     fresh = {path: blob for path, blob in present.items() if looks[path] is None}
     changed = {path: look for path, look in looks.items() if look and look.blob != present[path]}
     if changed:
-        from moot.api.guard.after_look import tell_changed_own
+        from moot.api.guard.after_call import tell_changed_own
 
         fresh |= tell_changed_own(session, copies, changed, present, before_ns)
     if fresh:
@@ -196,17 +195,13 @@ def _look_at_own(
 
 def _require_merged(session: Session, guarded: GuardedPaths) -> tuple[UnmergedChange, ...]:
     """What is not merged; refused if the settings say so, unless a holder is the greater reason."""
-    from moot.core.errors import Refused
-    from moot.flows.guard.unmerged import require_merged
-
-    workspace, name = session.workspace, session.actor()
+    name = session.actor()
     try:
-        return require_merged(workspace, guarded, name, session.env)
+        return require_merged(session.workspace, guarded, name, session.env)
     except Refused:
-        from moot.flows.guard.blockers import find_blockers
+        from moot.api.guard.holders import find_blockers
 
-        root, stale = guarded.worktree_root, session.stale_millis
-        if not find_blockers(workspace, guarded.scopes, root, name, stale, session.sub_agent):
+        if not find_blockers(session, guarded.scopes, guarded.worktree_root, name):
             raise
         return ()
 
@@ -218,12 +213,10 @@ def _look_before_write(
 
     Where no file is yet, nothing can be lost and nothing was overlooked.
     """
-    import os
-
     root = guarded.worktree_root
     if not any(os.path.lexists(os.path.join(root, scope)) for scope in guarded.scopes):
         return verdict
-    from moot.flows.guard.copies import keep_copies
+    from moot.api.guard.copies import keep_copies
 
     keep_copies(session, guarded, guarded.scopes, f"before an edit by {verdict.agent}")
     has_session = session.tool_session is not None and bool(session.tool_session.keys)
@@ -233,12 +226,9 @@ def _look_before_write(
 def _hold_if_unseen(
     session: Session, guarded: GuardedPaths, verdict: EditVerdict, whole: Sequence[str]
 ) -> EditVerdict:
-    import os
-
+    from moot.api.guard.copies import Copies, Editor
+    from moot.api.guard.stale_reads import find_unseen
     from moot.core.clock import to_text
-    from moot.flows.guard.copies import Copies, Editor
-    from moot.flows.guard.stale_reads import find_unseen
-    from moot.workspace.folded_names import spell_as_listed
 
     root = guarded.worktree_root
     names = {name for path in whole for name in (os.path.normpath(path), os.path.realpath(path))}
@@ -263,16 +253,12 @@ def _has_key_in(session: Session) -> bool:
 
 def _look_into_outer(session: Session, guarded: GuardedPaths, inner: EditVerdict) -> EditVerdict:
     """An agent that is nobody there can reserve nothing; what is held there it leaves alone."""
-    from moot.flows.guard.blockers import find_blockers
-    from moot.protocols.presence import STREAM
-    from moot.protocols.presence.machine import MACHINE as PRESENCE
     from moot.protocols.presence.overlap import first_by_reservation
 
-    workspace, root = session.workspace, guarded.worktree_root
-    conflicts = find_blockers(workspace, guarded.scopes, root, None, session.stale_millis)
+    conflicts = find_blockers(session, guarded.scopes, guarded.worktree_root, None)
     if not conflicts:
         return inner
-    state = workspace.engine.state(PRESENCE, STREAM)
+    state = read_presence(session.workspace)
     holders = tuple(
         describe_holder(conflict, state) for conflict in first_by_reservation(conflicts)
     )
@@ -283,22 +269,19 @@ def _roots_of_others(session: Session) -> tuple[str, ...]:
     """From where others count, for a session whose own root is a guess; else nothing is read."""
     if session.home is None:
         return ()
-    from moot.flows.guard.guarded_paths import find_guarded_folder, root_was_guessed
+    from moot.api.guard.guarded_paths import find_guarded_folder, root_was_guessed
 
     guarded = find_guarded_folder(session.folder, session.home)
     if guarded is None or not root_was_guessed(guarded):
         return ()
-    from moot.flows.guard.roots import roots_in_use
-    from moot.protocols.presence import STREAM
-    from moot.protocols.presence.machine import MACHINE as PRESENCE
+    from moot.api.guard.guarded_paths import roots_in_use
 
     workspace = session.in_workspace(guarded.workspace).workspace
-    return roots_in_use(workspace.engine.state(PRESENCE, STREAM))
+    return roots_in_use(read_presence(workspace))
 
 
 def _check_and_reserve(session: Session, guarded: GuardedPaths) -> EditVerdict:
-    from moot.core.errors import Refused
-    from moot.protocols.presence import STREAM, sorted_index
+    from moot.protocols.presence import STREAM, model
     from moot.protocols.presence.machine import MACHINE as PRESENCE
     from moot.protocols.presence.machine import OVERLAP_CODES
 
@@ -319,7 +302,7 @@ def _check_and_reserve(session: Session, guarded: GuardedPaths) -> EditVerdict:
         if between:
             return _give_back_if_late(session, guarded, name, outcome)
     else:
-        member = sorted_index.find_member(after, name)
+        member = model.find_member(after, name)
         session.workspace.beat_if_due(name, member.last_at if member is not None else 0)
     return EditVerdict(True, name)
 
@@ -329,7 +312,7 @@ def _free_from_gone(session: Session, owners: Iterable[str], name: str) -> dict[
     others = [owner for owner in owners if owner != name]
     if not others:
         return {}
-    from moot.api.gone_holders import free_from_gone
+    from moot.api.presence.exited_agents import free_from_gone
 
     return {holder.agent: holder for holder in free_from_gone(session, others)}
 
@@ -338,16 +321,13 @@ def _names_held_by_others(
     session: Session, state: State, guarded: GuardedPaths, name: str
 ) -> tuple[str, ...]:
     """Other names under which others hold the same file: to ask for them too is to be refused."""
-    from moot.flows.guard.aliases import find_aliases
-    from moot.flows.guard.guarded_paths import root_was_guessed
-    from moot.flows.guard.hard_links import names_in_held_folders
-    from moot.flows.guard.requesters import requester_of
+    from moot.api.guard.aliases import find_aliases, names_in_held_folders
+    from moot.api.guard.guarded_paths import root_was_guessed
     from moot.protocols.presence.overlap import is_in_the_way
 
-    stale_millis, sub_agent = session.stale_millis, session.sub_agent
-    requester = requester_of(session.workspace, state, name, stale_millis, sub_agent)
+    requester = requester_of(session, state, name)
     if root_was_guessed(guarded):
-        from moot.flows.guard.roots import require_one_meaning
+        from moot.api.guard.guarded_paths import require_one_meaning
 
         require_one_meaning(state, guarded, (requester.name, requester.epoch))
     scopes, root = guarded.scopes, guarded.worktree_root
@@ -359,7 +339,7 @@ def _names_held_by_others(
 
 
 def _reserve_command(session: Session, guarded: GuardedPaths, scopes: tuple[str, ...]) -> Reserve:
-    from moot.flows.guard.guarded_paths import branch_of
+    from moot.api.guard.guarded_paths import branch_of
     from moot.protocols.presence.commands import Reserve
 
     return Reserve(
@@ -389,7 +369,6 @@ def _give_back_if_late(
 
     If one of them got the same file under another name, what we got is given back.
     """
-    from moot.core.errors import Refused
     from moot.protocols.presence import STREAM
     from moot.protocols.presence.commands import Release
     from moot.protocols.presence.machine import MACHINE as PRESENCE
@@ -415,17 +394,12 @@ def _held_back(
     gone: Mapping[str, GoneHolder] = {},
 ) -> EditVerdict:
     """Looked up once more for the details; if it was freed meanwhile, the refusal stands."""
-    from moot.flows.guard.blockers import find_blockers
-    from moot.protocols.presence import STREAM
-    from moot.protocols.presence.machine import MACHINE as PRESENCE
     from moot.protocols.presence.overlap import first_by_reservation
 
-    workspace = session.workspace
-    root, stale_millis = guarded.worktree_root, session.stale_millis
-    conflicts = find_blockers(workspace, scopes, root, name, stale_millis, session.sub_agent)
+    conflicts = find_blockers(session, scopes, guarded.worktree_root, name)
     if not conflicts:
         raise refused
-    state = workspace.engine.state(PRESENCE, STREAM)
+    state = read_presence(session.workspace)
     first = first_by_reservation(conflicts)
     holders = tuple(describe_holder(conflict, state, gone) for conflict in first)
     return EditVerdict(False, name, holders)

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from moot.core.quoted import OwnText, Quoted, quote_optional, shell_word
+from moot.api.session import read_presence
+from moot.core.errors import NotFound
+from moot.core.text import OwnText, Quoted, quote_optional, shell_word
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from moot.api.gone_holders import GoneHolder
+    from moot.api.presence.exited_agents import GoneHolder
+    from moot.api.session import Session
     from moot.protocols.presence.liveness import LivenessVerdict
-    from moot.protocols.presence.model import State
-    from moot.protocols.presence.overlap import OverlapConflict
+    from moot.protocols.presence.model import Reservation, State
+    from moot.protocols.presence.overlap import OverlapConflict, Requester
+    from moot.protocols.presence.paths import Scope
+    from moot.workspace.workspace import Workspace
 
 
 class Holder(msgspec.Struct, frozen=True):
@@ -56,10 +63,10 @@ def describe_holder(
 ) -> Holder:
     """Who holds it, how alive they are and on what they work; `gone` are those who are."""
     from moot.core.clock import to_text
-    from moot.protocols.presence import sorted_index
+    from moot.protocols.presence import model
 
     held, verdict = conflict.held, conflict.verdict
-    member = sorted_index.find_member(state, held.owner)
+    member = model.find_member(state, held.owner)
     return Holder(
         path=Quoted(conflict.claim.shown),
         scope=Quoted(held.scope),
@@ -85,7 +92,7 @@ def _typed(scope: str) -> OwnText:
 def _explain_gone(holder: GoneHolder | None, scope: str) -> str | None:
     if holder is None:
         return None
-    from moot.api.gone_holders import explain_gone
+    from moot.api.presence.exited_agents import explain_gone
 
     return explain_gone(holder, scope)
 
@@ -96,3 +103,61 @@ def _last_seen(verdict: LivenessVerdict) -> str:
     if verdict.reason or verdict.last_seen_at is None:
         return verdict.because
     return f"last seen {format_ago(verdict.now - verdict.last_seen_at)}"
+
+
+# Who stands in the way of writing some files? One look, which records nothing.
+
+
+def find_blockers(
+    session: Session,
+    paths: Iterable[str],
+    root: Path,
+    name: str | None,
+    read: Callable[[str, str], Scope] | None = None,
+) -> tuple[OverlapConflict, ...]:
+    """Reservations of others than `name` that overlap `paths`, which are relative to `root`.
+
+    If nobody is named, everyone who holds something there is in the way. If a sub-agent asks, its
+    siblings at work are in the way too. `read` reads a path; None: as the name of a real file.
+    """
+    from moot.api.presence.observation import observe
+    from moot.protocols.presence import overlap, sub_agents, views
+    from moot.protocols.presence.paths import read_path
+
+    claims = [(read or read_path)(path, str(root)) for path in paths]
+    workspace = session.workspace
+    state = read_presence(workspace)
+    observation = observe(workspace, overlap.find_owners(state, claims), session.stale_millis)
+    holder = _holder(workspace, name)
+    alias = sub_agents.read_alias(state, *holder, session.sub_agent)
+    return views.find_blockers(state, claims, holder, observation, alias)
+
+
+def _holder(workspace: Workspace, name: str | None) -> tuple[str, int]:
+    if name is None:
+        return "", 0
+    agent = workspace.engine.registry().agents.get(name)
+    if agent is None:
+        raise NotFound(
+            "agent_not_found", f"no agent is called {name}", hint="`moot agent list` shows all"
+        )
+    return name, agent.epoch
+
+
+def requester_of(session: Session, state: State, name: str) -> Requester:
+    """Who asks to write: which holder of a name, which of its session's agents, and when."""
+    from moot.protocols.presence.overlap import Requester
+    from moot.protocols.presence.sub_agents import read_alias
+
+    engine = session.workspace.engine
+    agent = engine.registry().agents.get(name)
+    epoch = agent.epoch if agent is not None else 0
+    alias = read_alias(state, name, epoch, session.sub_agent)
+    return Requester(name, epoch, engine.clock(), {}, session.stale_millis, alias)
+
+
+def reservations_in_the_way(state: State, requester: Requester) -> tuple[Reservation, ...]:
+    """Everything that is held and keeps the requester off, wherever it lies."""
+    from moot.protocols.presence.overlap import is_in_the_way
+
+    return tuple(held for held in state.live if is_in_the_way(state, held, requester))

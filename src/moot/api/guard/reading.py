@@ -8,16 +8,19 @@ remembered, if others changed the file since the session last saw it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from moot.api.guard.holders import Holder, describe_holder
+from moot.api.guard.holders import Holder, describe_holder, find_blockers
 from moot.api.operation import operation
+from moot.api.session import read_presence
+from moot.core.errors import MootError
 
 if TYPE_CHECKING:
+    from moot.api.guard.guarded_paths import GuardedPaths
     from moot.api.session import Session
-    from moot.flows.guard.guarded_paths import GuardedPaths
     from moot.protocols.presence.overlap import OverlapConflict
 
 
@@ -36,7 +39,7 @@ def after_read(session: Session, paths: Sequence[str]) -> ReadFiles:
     Nothing if nobody knows who acts, if `moot.toml` says so (`protect.reading`), and for what lies
     in no workspace. Refused as `session_replaced` if another session has adopted the name.
     """
-    from moot.flows.guard.guarded_paths import find_guarded_paths
+    from moot.api.guard.guarded_paths import find_guarded_paths
 
     name: str | None = None
     told: list[Holder] = []
@@ -54,11 +57,8 @@ def after_read(session: Session, paths: Sequence[str]) -> ReadFiles:
 def _note_seen(session: Session, guarded: GuardedPaths, name: str) -> None:
     """Remember the versions that the session has now seen, where it would else be held back for
     them before it writes the file whole."""
-    from contextlib import suppress
-
-    from moot.core.errors import MootError
-    from moot.flows.guard.copies import Copies, Editor
-    from moot.flows.guard.stale_reads import find_unseen
+    from moot.api.guard.copies import Copies, Editor
+    from moot.api.guard.stale_reads import find_unseen
     from moot.workspace.file_versions import FILE
 
     has_session = session.tool_session is not None and bool(session.tool_session.keys)
@@ -77,12 +77,10 @@ def _untold_holders(session: Session, guarded: GuardedPaths, name: str) -> Itera
 
     if not tells_reading(guarded.worktree_root, session.env):
         return
-    from moot.flows.guard.told_once import is_first_time
-    from moot.protocols.presence import STREAM
-    from moot.protocols.presence.machine import MACHINE as PRESENCE
+    from moot.api.guard.notices import is_first_time
     from moot.protocols.presence.overlap import first_by_reservation
 
-    state = session.workspace.engine.state(PRESENCE, STREAM)
+    state = read_presence(session.workspace)
     reader = "read", session.tool_session_name, name, str(session.sub_agent or "")
     for conflict in first_by_reservation(conflicts):
         if is_first_time(guarded.workspace, *reader, str(conflict.held.fencing)):
@@ -91,13 +89,9 @@ def _untold_holders(session: Session, guarded: GuardedPaths, name: str) -> Itera
 
 def _find_living(session: Session, guarded: GuardedPaths, name: str) -> tuple[OverlapConflict, ...]:
     """Whoever would refuse the edit, and works: what the others hold can be had."""
-    from moot.flows.guard.blockers import find_blockers
     from moot.protocols.presence.model import Liveness
 
-    workspace, root = session.workspace, guarded.worktree_root
-    conflicts = find_blockers(
-        workspace, guarded.scopes, root, name, session.stale_millis, session.sub_agent
-    )
+    conflicts = find_blockers(session, guarded.scopes, guarded.worktree_root, name)
     return tuple(
         conflict
         for conflict in conflicts
@@ -107,7 +101,7 @@ def _find_living(session: Session, guarded: GuardedPaths, name: str) -> tuple[Ov
 
 def _is_gone(session: Session, conflict: OverlapConflict) -> bool:
     """Is its program gone, although its last sign of life is not old?"""
-    from moot.flows.presence.run_evidence import GONE, look_at_run
+    from moot.api.presence.exited_agents import GONE, look_at_run
 
     held = conflict.held
     evidence = look_at_run(session.workspace, held.owner, held.epoch)

@@ -34,7 +34,7 @@ def end_sub_agent(session: Session, *, reason: str) -> EndedSubAgents | None:
     Refused as `actor_required` if nobody knows who acts. Outside of a workspace it does nothing and
     gives back None.
     """
-    from moot.flows.guard.guarded_paths import find_guarded_folder
+    from moot.api.guard.guarded_paths import find_guarded_folder
 
     guarded = find_guarded_folder(session.folder, session.home)
     if guarded is None:

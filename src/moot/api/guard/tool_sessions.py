@@ -7,25 +7,33 @@ Outside of a workspace every one of them does nothing and gives back None.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from moot.api.guard.waiting import Waiting, take_waiting
+from moot.api.guard.guarded_paths import (
+    GuardedPaths,
+    branch_of,
+    find_guarded_folder,
+    find_guarded_paths,
+    require_none_gone,
+)
+from moot.api.guard.notices import Waiting, forget_old, is_first_time, take_waiting
+from moot.api.guard.unmerged import UnmergedChange, look_for_unmerged, select_untold
 from moot.api.operation import operation
+from moot.api.session import read_presence
 from moot.core.findings import Finding
-from moot.core.quoted import Quoted, quote_optional
-from moot.flows.guard.guarded_paths import GuardedPaths, find_guarded_folder, find_guarded_paths
-from moot.flows.guard.unmerged import UnmergedChange
+from moot.core.text import Quoted, quote_optional
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from moot.api.guard.after_look import AfterLook, EndedCommand, Looker
+    from moot.api.guard.after_call import AfterLook, EndedCommand, Looker
+    from moot.api.guard.copies import Editor
+    from moot.api.presence.arrival import ArrivalPlace
     from moot.api.session import Session
-    from moot.flows.guard.copies import Editor
-    from moot.flows.presence.arrival import ArrivalPlace
     from moot.protocols.presence.views import AgentView
     from moot.workspace.workspace import Workspace
 
@@ -148,17 +156,13 @@ def start_session(
     registered. Joining again changes nothing but the time, so a repeat needs no key. Refused as
     `session_replaced` if the name was adopted by another session.
     """
-    from moot.flows.guard.stale_reads import note_beginning
-    from moot.flows.guard.told_once import forget_old
-    from moot.flows.observed.sessions import begin_session
-    from moot.flows.observed.tool_use import never_in_the_way
-    from moot.flows.presence import arrival
-    from moot.flows.presence.tool_processes import agent_for_hooks
+    from moot.api.guard.stale_reads import note_beginning
+    from moot.api.observed.sessions import begin_session, never_in_the_way
+    from moot.api.presence import arrival
+    from moot.api.presence.tool_processes import agent_for_hooks
 
     guarded = find_guarded_folder(session.folder, session.home)
     if guarded is None:
-        from moot.flows.guard.gone_workspaces import require_none_gone
-
         require_none_gone((session.folder,), session.keys_path)
         return None
     forget_old(guarded.workspace)
@@ -186,12 +190,11 @@ def start_session(
 
 def _decisions_for(workspace: Workspace, name: str, root: Path) -> tuple[EarlierDecision, ...]:
     """Git is asked what is changed only where something was ever decided."""
-    from moot.flows.decisions.earlier_decisions import find_earlier_decisions
-    from moot.protocols.presence import STREAM, sorted_index
-    from moot.protocols.presence.machine import MACHINE as PRESENCE
-    from moot.system.git import find_dirty_files
+    from moot.api.decisions.earlier_decisions import find_earlier_decisions
+    from moot.protocols.presence import model as sorted_index
+    from moot.system.git_status import find_dirty_files
 
-    state = workspace.engine.state(PRESENCE, STREAM)
+    state = read_presence(workspace)
     member = sorted_index.find_member(state, name)
     if member is None:
         return ()
@@ -216,10 +219,9 @@ def _decisions_for(workspace: Workspace, name: str, root: Path) -> tuple[Earlier
 
 def _plan_of(workspace: Workspace, name: str) -> SharedPlan | None:
     """The shared plan of what the agent works on; most work has none, and that is one look."""
-    from moot.protocols.presence import STREAM, sorted_index
-    from moot.protocols.presence.machine import MACHINE as PRESENCE
+    from moot.protocols.presence import model as sorted_index
 
-    member = sorted_index.find_member(workspace.engine.state(PRESENCE, STREAM), name)
+    member = sorted_index.find_member(read_presence(workspace), name)
     work = (member.work or member.branch) if member is not None else None
     if not work:
         return None
@@ -235,12 +237,10 @@ def _plan_of(workspace: Workspace, name: str) -> SharedPlan | None:
 
 def _place_to_join(session: Session, guarded: GuardedPaths, name: str) -> ArrivalPlace:
     """Joining again does not forget what the agent works on."""
-    from moot.flows.guard.guarded_paths import branch_of
-    from moot.flows.presence.arrival import ArrivalPlace
-    from moot.protocols.presence import STREAM, sorted_index
-    from moot.protocols.presence.machine import MACHINE as PRESENCE
+    from moot.api.presence.arrival import ArrivalPlace
+    from moot.protocols.presence import model as sorted_index
 
-    member = sorted_index.find_member(session.workspace.engine.state(PRESENCE, STREAM), name)
+    member = sorted_index.find_member(read_presence(session.workspace), name)
     work = member.work if member is not None else None
     keys = session.tool_session.keys if session.tool_session is not None else ()
     root = guarded.worktree_root
@@ -249,12 +249,11 @@ def _place_to_join(session: Session, guarded: GuardedPaths, name: str) -> Arriva
 
 def _others(session: Session, name: str) -> Iterator[OtherAgent]:
     """Everyone else who is active, or holds something."""
-    from moot.flows.presence.observation import observe
-    from moot.protocols.presence import STREAM, views
-    from moot.protocols.presence.machine import MACHINE as PRESENCE
+    from moot.api.presence.observation import observe
+    from moot.protocols.presence import views
     from moot.protocols.presence.model import Liveness
 
-    state = session.workspace.engine.state(PRESENCE, STREAM)
+    state = read_presence(session.workspace)
     members = tuple(member.name for member in state.members)
     observation = observe(session.workspace, members, session.stale_millis)
     for view in views.view_members(state, observation):
@@ -298,8 +297,6 @@ def after_call(session: Session, call: ToolCall) -> EndedCall | None:
 
 def _untold_unmerged(session: Session, call: ToolCall) -> tuple[UnmergedChange, ...]:
     """What the edit before did not say, for tools that take no text with an allowed edit."""
-    from moot.flows.guard.unmerged import look_for_unmerged, select_untold
-
     unmerged: tuple[UnmergedChange, ...] = ()
     for guarded in find_guarded_paths(call.paths, session.folder, session.home):
         there = session.in_workspace(guarded.workspace)
@@ -310,8 +307,8 @@ def _untold_unmerged(session: Session, call: ToolCall) -> tuple[UnmergedChange, 
 
 
 def _look_after(session: Session, call: ToolCall, guarded: GuardedPaths, name: str) -> AfterLook:
-    from moot.api.guard.after_look import look_after_command, look_after_edit
-    from moot.flows.guard.copies import Editor
+    from moot.api.guard.after_call import look_after_command, look_after_edit
+    from moot.api.guard.copies import Editor
 
     now, root = session.workspace.engine.clock(), guarded.worktree_root
     if call.command is None:
@@ -330,13 +327,11 @@ def _find_command(
     session: Session, call: ToolCall, text: str, guarded: GuardedPaths
 ) -> EndedCommand:
     """The command as the journal has it; else it began about as long ago as the tool says."""
-    import time
-
-    from moot.api.guard.after_look import EndedCommand
-    from moot.flows.guard.copies import Copies
-    from moot.flows.guard.held_changes import CommandBeginning
-    from moot.flows.guard.worktree_before import decode_worktree
-    from moot.flows.observed.tool_use import never_in_the_way
+    from moot.api.guard.after_call import EndedCommand
+    from moot.api.guard.copies import Copies
+    from moot.api.guard.held_changes import CommandBeginning
+    from moot.api.guard.worktree_before import decode_worktree
+    from moot.api.observed.sessions import never_in_the_way
     from moot.workspace.call_journal import Call, CallKind
 
     begun = None
@@ -358,15 +353,12 @@ def _find_command(
 
 def _make_looker(session: Session, editor: Editor) -> Looker:
     """Who looks, what others hold against it, and what it holds itself."""
-    from moot.api.guard.after_look import Looker
-    from moot.flows.guard.requesters import requester_of, reservations_in_the_way
-    from moot.protocols.presence import STREAM
-    from moot.protocols.presence.machine import MACHINE as PRESENCE
+    from moot.api.guard.after_call import Looker
+    from moot.api.guard.holders import requester_of, reservations_in_the_way
     from moot.protocols.presence.model import name_with_alias
 
-    workspace, stale_millis = session.workspace, session.stale_millis
-    state = workspace.engine.state(PRESENCE, STREAM)
-    requester = requester_of(workspace, state, editor.agent, stale_millis, session.sub_agent)
+    state = read_presence(session.workspace)
+    requester = requester_of(session, state, editor.agent)
     others = reservations_in_the_way(state, requester)
     own = (held for held in state.live if held.owner == editor.agent and held not in others)
     return Looker(editor, name_with_alias(editor.agent, requester.alias), others, tuple(own))
@@ -375,7 +367,7 @@ def _make_looker(session: Session, editor: Editor) -> Looker:
 def _record_use(
     session: Session, call: ToolCall, name: str, files: tuple[str, ...], alias: str
 ) -> None:
-    from moot.flows.observed.tool_use import ToolUse, never_in_the_way, record_use
+    from moot.api.observed.sessions import ToolUse, never_in_the_way, record_use
 
     with never_in_the_way():
         tests = None if call.command is None else _tests_seen(session, call, call.command)
@@ -384,9 +376,9 @@ def _record_use(
 
 
 def _tests_seen(session: Session, call: ToolCall, command: str) -> str | None:
-    from moot.flows.observed.seen_tests import look_at_tests
+    from moot.api.observed.seen_tests import look_at_tests
     from moot.workspace.settings import read_settings_or_strictest
-    from moot.workspace.settings_file import user_settings_file
+    from moot.workspace.user_folders import user_settings_file
 
     user_file = user_settings_file(session.env)
     named = read_settings_or_strictest(session.place.worktree, user_file).tests.command
@@ -445,8 +437,7 @@ def wants_to_stop(session: Session, *, take: bool = True) -> StoppingSession | N
 
 def _untold_tests(session: Session, name: str) -> str | None:
     """What was seen of tests after the last edit, once for each edit and each way they ended."""
-    from moot.flows.guard.told_once import is_first_time
-    from moot.flows.observed.sessions import open_record
+    from moot.api.observed.sessions import open_record
     from moot.protocols.observed.views import describe_tests
 
     workspace = session.workspace
@@ -479,14 +470,14 @@ def end_session(session: Session, *, reason: str) -> EndedSession | None:
 
         end_sub_agents(there, name, "", reason)
         return EndedSession(None)
-    from moot.flows.observed import sessions
-    from moot.flows.observed.tool_use import never_in_the_way
-    from moot.flows.presence.arrival import leave
+    from moot.api.observed import sessions
+    from moot.api.observed.sessions import never_in_the_way
+    from moot.api.presence.arrival import leave
 
     with never_in_the_way():
         record = session.tool_session_name
         sessions.end_session(there.workspace, name, record, "its session ended")
-    from moot.flows.mail.lapsed_duties import settle_after
+    from moot.api.mail.lapsed_duties import settle_after
 
     settle_after(there.workspace, name, leave(there.workspace, name, reason))
     return EndedSession(name)
@@ -494,7 +485,7 @@ def end_session(session: Session, *, reason: str) -> EndedSession | None:
 
 def _close_calls(session: Session, guarded: GuardedPaths) -> None:
     """Calls of this session whose end was never told are over."""
-    from moot.flows.observed.tool_use import never_in_the_way
+    from moot.api.observed.sessions import never_in_the_way
     from moot.workspace.file_versions import FileVersions
 
     with never_in_the_way(), FileVersions(guarded.workspace) as versions:

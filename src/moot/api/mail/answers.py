@@ -12,7 +12,7 @@ from moot.core.clock import to_text
 from moot.core.errors import Refused
 from moot.core.findings import Finding
 from moot.core.machine import KeyClass
-from moot.core.quoted import Quoted
+from moot.core.text import Quoted
 from moot.protocols.mail.events import MessageEscalated, MessageResent, MessageSent
 from moot.protocols.mail.types import AckStatus
 from moot.protocols.mail.views import StandingView, describe_standing, list_pending
@@ -99,11 +99,11 @@ def ack(
 
     Any status acknowledges it; Completed also closes a QUESTION, HANDOFF or BLOCKED. A later one
     takes the place of an earlier one; the same again, without notes, changes nothing. The event
-    that a HANDOFF or BLOCKED is about is answered in the same commit. Refused to whoever it was
-    not sent to, and to its sender.
+    that a HANDOFF or BLOCKED is about is answered in the same commit. Refused to its
+    sender and to agents that it was not sent to.
     """
-    from moot.flows.mail.messages import canonical_id, require_thread_of
-    from moot.flows.mail.notices import acknowledge
+    from moot.api.mail.messages import canonical_id, require_thread_of
+    from moot.api.mail.notices import acknowledge
     from moot.protocols.mail.machine import MACHINE as MAIL
 
     workspace, name = session.workspace, session.actor(agent)
@@ -130,8 +130,8 @@ def ack(
 def pending(session: Session, *, agent: str | None = None) -> PendingMessages:
     """What still waits for an answer: all of it, or what `agent` (default: whose session it is)
     sent or owes; what is due first comes first."""
-    from moot.flows.mail.lapsed_duties import find_settled
-    from moot.flows.mail.messages import open_threads
+    from moot.api.mail.lapsed_duties import find_settled
+    from moot.api.mail.messages import open_threads
 
     workspace, name = session.workspace, agent or session.acting
     holder = workspace.engine.registry().agents.get(name or "")
@@ -148,13 +148,12 @@ def pending(session: Session, *, agent: str | None = None) -> PendingMessages:
 
 @operation("mail.tick", writes=True, as_ledger=True)
 def tick(session: Session) -> ChasedMessages:
-    """Go after answers that are overdue: send once more to the missing, then tell the people who
-    are registered here, and the sender.
+    """Remind agents whose answer is overdue, then tell the registered people and the sender.
 
     Each thread is a commit of its own. What was applied is no longer overdue, so a repeat needs no
     key. Refused where the root key, which applies time limits, is not in the key folder.
     """
-    from moot.flows.mail.messages import open_threads
+    from moot.api.mail.messages import open_threads
 
     engine = session.workspace.engine
     _require_root_key(engine)
@@ -177,7 +176,7 @@ def _require_root_key(engine: Engine) -> None:
         raise Refused(
             "key_missing",
             "time limits are applied by the root key, which is not in this key folder",
-            hint="whoever ran `moot init` can do this; until then it stays due",
+            hint="it stays due until the user who ran `moot init` runs `moot mail tick`",
         )
 
 

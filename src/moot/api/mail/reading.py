@@ -2,18 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
 
+from moot.api.mail import inbox as inboxes
+from moot.api.mail.inbox import Box, threads_in
+from moot.api.mail.lapsed_duties import find_settled
+from moot.api.mail.messages import (
+    canonical_id,
+    read_message,
+    read_message_text_unless_erased,
+    read_thread,
+)
 from moot.api.operation import operation
 from moot.core.clock import to_text
 from moot.core.machine import KeyClass
-from moot.core.quoted import Quoted, quote_optional
-from moot.protocols.mail.keys import ANSWERS, WORK_ITEMS
+from moot.core.text import Quoted, quote_optional
+from moot.protocols.mail.body_writer import read_ack
+from moot.protocols.mail.events import MessageKept
+from moot.protocols.mail.index_keys import (
+    ANSWERS,
+    LONG_MESSAGES,
+    MESSAGES,
+    WORK_ITEMS,
+    label_sender,
+)
 from moot.protocols.mail.machine import MACHINE as MAIL
-from moot.protocols.mail.sender import label_sender
+from moot.protocols.mail.message import parse_subject
+from moot.protocols.mail.model import normalize_id
 from moot.protocols.mail.types import MessageType
 from moot.protocols.mail.views import (
     ImportedView,
@@ -21,13 +41,17 @@ from moot.protocols.mail.views import (
     StandingView,
     describe_message,
     describe_standing,
+    list_owed_by,
     list_pending,
 )
 
 if TYPE_CHECKING:
+    from moot.api.mail.inbox import InboxEntry
     from moot.api.session import Session
     from moot.core.ledger import View
-    from moot.flows.mail.inbox import Box, InboxEntry
+    from moot.core.machine import Recorded
+    from moot.workspace.workspace import Workspace
+
 
 __all__ = [
     "FoundMessages",
@@ -157,9 +181,6 @@ def inbox(
     `everything` or `peek`, in another's inbox, or where nothing may be written. Which mail was seen
     is no part of the record.
     """
-    from moot.flows.mail import inbox as inboxes
-    from moot.flows.mail.owed_answers import list_owed
-
     name, workspace = agent or session.actor(), session.workspace
     box = inboxes.Box(name, session.require_agent(name).epoch)
     if not (everything or peek) and _may_mark_as_seen(session, box):
@@ -217,14 +238,13 @@ def _describe_entry(entry: InboxEntry) -> InboxMessage:
 @operation("mail.show")
 def show(session: Session, message_id: str) -> ShownMessage:
     """One message with its whole text, and who has answered it how."""
-    from moot.flows.mail.messages import canonical_id, read_message, read_message_text_unless_erased
-
     workspace = session.workspace
     message_id = canonical_id(workspace, message_id)
     with workspace.store.read() as view:
         recorded = read_message(view, message_id)
         answers = _list_answers(view, message_id)
-        owner = _find_owner(view, recorded.event.item)
+        claimed = view.row(WORK_ITEMS, recorded.event.item) if recorded.event.item else None
+    owner = None if claimed is None else str(msgspec.json.decode(claimed.value)["owner"])
     standing = workspace.engine.state(MAIL, recorded.stream).find_message(message_id)
     body, now = read_message_text_unless_erased(workspace, recorded), workspace.engine.clock()
     return ShownMessage(
@@ -250,10 +270,6 @@ def _list_answers(view: View, message_id: str) -> list[MessageAnswer]:
 
 def _read_notes(view: View, message_id: str) -> str:
     """What an ACK adds; of an answer that is no ACK, its subject."""
-    from moot.flows.mail.messages import read_message
-    from moot.protocols.mail.body_writer import read_ack
-    from moot.protocols.mail.subject import parse_subject
-
     event = read_message(view, message_id).event
     if event.type is MessageType.ACK:
         ack = read_ack(event.body)
@@ -262,20 +278,12 @@ def _read_notes(view: View, message_id: str) -> str:
     return subject.description if subject is not None else str(event.subject)
 
 
-def _find_owner(view: View, item: str) -> str | None:
-    """Who has claimed this work item, or taken it over."""
-    row = view.row(WORK_ITEMS, item) if item else None
-    return None if row is None else str(msgspec.json.decode(row.value)["owner"])
-
-
 @operation("mail.search")
 def search(session: Session, words: str | Sequence[str], *, limit: int = 50) -> FoundMessages:
     """Messages whose subject or text holds all these words, best first, at most `limit`.
 
     Long texts are read when someone searches, up to 64 MiB of them.
     """
-    from moot.flows.mail.message_search import search_messages
-
     text = words if isinstance(words, str) else " ".join(words)
     result = search_messages(session.workspace, text, limit)
     views = (describe_message(recorded) for recorded in result.messages)
@@ -287,10 +295,6 @@ def search(session: Session, words: str | Sequence[str], *, limit: int = 50) -> 
 @operation("mail.thread")
 def thread(session: Session, thread_id: str) -> MailThread:
     """A whole thread, in the order it was written; of a long text, the beginning."""
-    from moot.flows.mail.messages import read_thread
-    from moot.protocols.mail.machine import MACHINE as MAIL
-    from moot.protocols.mail.threads import normalize_id
-
     workspace, thread_id = session.workspace, normalize_id(thread_id)
     messages = read_thread(workspace, thread_id)
     state = workspace.engine.state(MAIL, messages[0].stream)
@@ -301,3 +305,77 @@ def thread(session: Session, thread_id: str) -> MailThread:
         [describe_message(recorded) for recorded in messages],
         list_pending(state, workspace.engine.clock()),
     )
+
+
+# An event holds the beginning of a long text, so the index knows no more of it. The rest is read
+# when someone searches, and only from where it is stored: what was erased there is not found.
+
+BUDGET: Final = 64 * 1024 * 1024  # bytes of long texts that one search reads
+_PAGE: Final = 1_000
+_WORD: Final = re.compile(r"[^\W_]+")
+
+
+class SearchResult(NamedTuple):
+    """`unread` is how many long texts were too much to look through."""
+
+    messages: list[Recorded[MessageKept]]
+    unread: int
+
+
+def search_messages(workspace: Workspace, words: str, limit: int) -> SearchResult:
+    """Messages that hold all these words: best first, then those found in their long texts."""
+    wanted = set(_WORD.findall(_fold(words)))
+    bytes_left, unread = BUDGET, 0
+    with workspace.store.read() as view:
+        ids = dict.fromkeys(view.search(MESSAGES, words, limit))
+        for message_id, size in _list_long(view) if wanted else ():
+            if message_id in ids or len(ids) >= limit:
+                continue
+            if size > bytes_left:
+                unread += 1
+                continue
+            bytes_left -= size
+            if _contains(workspace, read_message(view, message_id), wanted):
+                ids[message_id] = None
+        return SearchResult([read_message(view, message_id) for message_id in ids], unread)
+
+
+def _list_long(view: View) -> Iterator[tuple[str, int]]:
+    after = ""
+    while page := view.rows(LONG_MESSAGES, after=after, limit=_PAGE):
+        for row in page:
+            yield row.key, msgspec.json.decode(row.value)["size"]
+        after = page[-1].key
+
+
+def _contains(workspace: Workspace, message: Recorded[MessageKept], wanted: set[str]) -> bool:
+    body = read_message_text_unless_erased(workspace, message)
+    if body is None:
+        return False
+    text = _fold(f"{message.event.subject}\n{body}")
+    return all(word in text for word in wanted) and wanted <= set(_WORD.findall(text))
+
+
+def _fold(text: str) -> str:
+    """Without regard to case and accents, as the index compares words."""
+    if text.isascii():
+        return text.lower()
+    apart = unicodedata.normalize("NFKD", text.casefold())
+    return "".join(char for char in apart if not unicodedata.combining(char))
+
+
+def list_owed(workspace: Workspace, box: Box) -> list[str]:
+    """Every message that this holder of a name owes an answer to, read or not.
+
+    Of the threads in its inbox, those that are open are read.
+    """
+    engine = workspace.engine
+    with engine.store.read() as view:
+        received = threads_in(view, box)
+    settled = find_settled(workspace)
+    waiting = (stream for stream in engine.open_streams() if stream in received)
+    return [
+        message
+        for stream in waiting
+        for message in list_owed_by(engine.state(MAIL, stream), box.name, box.epoch, settled)
+    ]

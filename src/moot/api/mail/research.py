@@ -12,14 +12,14 @@ from moot.api.operation import operation
 from moot.core.errors import Refused
 from moot.core.findings import Finding
 from moot.core.machine import Recorded, make_remark
-from moot.core.plural import plural
-from moot.core.quoted import Quoted
+from moot.core.text import Quoted, plural
 from moot.protocols.mail.events import MessageImported, MessageKept, MessageSent
+from moot.protocols.mail.model import normalize_id
 from moot.protocols.mail.types import MessageType
 
 if TYPE_CHECKING:
     from moot.api.session import Session
-    from moot.protocols.mail.compilation import CompiledMessage, CompiledVersion, DeltaMessage
+    from moot.protocols.mail.merge import CompiledMessage, CompiledVersion, DeltaMessage
     from moot.workspace.workspace import Workspace
 
 _MOST_NAMED: Final = 10
@@ -51,13 +51,12 @@ def compile_thread(
     """Merge what was contributed to a thread since its last version into the next one, and send
     that to everyone in the thread as COMPILED vN. With `file` the artifact is written there.
 
-    Each version is sent once, whoever asks how often, so a repeat needs no key. Refused if nothing
-    was contributed since, or if the text of a contribution was erased. What was taken in from
-    outside is not proved, and is left out.
+    Each version is sent once, however often it is asked for, so a repeat needs no key. Refused if
+    nothing was contributed since, or if the text of a contribution was erased. What was taken in
+    from outside is not proved, and is left out.
     """
-    from moot.flows.mail.letters import Letter, send_letter
-    from moot.flows.mail.messages import read_thread
-    from moot.protocols.mail.threads import normalize_id
+    from moot.api.mail.letters import Letter, send_letter
+    from moot.api.mail.messages import read_thread
 
     workspace, name, thread = session.workspace, session.actor(agent), normalize_id(thread)
     messages = read_thread(workspace, thread)
@@ -72,7 +71,7 @@ def compile_thread(
     )
     message = send_letter(workspace, name, letter).message
     if file is not None:
-        from moot.store.named_files import write_file
+        from moot.store.files import write_file
 
         write_file(file, version.markdown.encode())
     return CompiledArtifact(
@@ -93,8 +92,8 @@ def _compile(
     workspace: Workspace, thread: str, messages: list[Recorded[MessageKept]]
 ) -> tuple[CompiledVersion, str]:
     """The next version, and the id of the last contribution that is in it."""
-    from moot.protocols.mail.compilation import compile_thread, split_into_rounds
     from moot.protocols.mail.machine import MACHINE as MAIL
+    from moot.protocols.mail.merge import compile_thread, split_into_rounds
 
     state = workspace.engine.state(MAIL, messages[0].stream)
     rounds = split_into_rounds(_contributions(workspace, messages))
@@ -113,7 +112,8 @@ def _contributions(
     workspace: Workspace, messages: list[Recorded[MessageKept]]
 ) -> Iterator[DeltaMessage | CompiledMessage]:
     """What makes the rounds of a thread: contributions of agents here, and versions."""
-    from moot.protocols.mail.compilation import CompiledMessage, DeltaMessage
+    from moot.api.mail.messages import read_message_text_unless_erased
+    from moot.protocols.mail.merge import CompiledMessage, DeltaMessage
 
     for message in messages:
         event = message.event
@@ -122,22 +122,14 @@ def _contributions(
         if event.version is not None:
             yield CompiledMessage(event.re)
         elif event.type is MessageType.DELTA:
-            body = _require_body(workspace, message)
+            body = read_message_text_unless_erased(workspace, message)
+            if body is None:  # without it the numbers of all later items would move
+                raise Refused(
+                    "contribution_erased",
+                    f"the text of {event.id} was erased, so the numbers of its items are not known",
+                    hint="send what should stay again, in a new thread",
+                )
             yield DeltaMessage(event.id, message.actor.id, message.at, body)
-
-
-def _require_body(workspace: Workspace, message: Recorded[MessageKept]) -> str:
-    """Without one contribution the numbers of all later items would move, so nothing is made."""
-    from moot.flows.mail.messages import read_message_text_unless_erased
-
-    body = read_message_text_unless_erased(workspace, message)
-    if body is None:
-        raise Refused(
-            "contribution_erased",
-            f"the text of {message.event.id} was erased, so the numbers of its items are not known",
-            hint="send what shall stay once more, in a new thread",
-        )
-    return body
 
 
 def _unproved_contributions(messages: list[Recorded[MessageKept]]) -> list[str]:

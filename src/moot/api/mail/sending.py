@@ -1,6 +1,6 @@
 """Mail between agents: messages are sent, or taken in from outside.
 
-Whoever sent a message signed it; of one from outside nothing is proved.
+Its sender signed each message; for a message from outside nothing is proved.
 """
 
 from __future__ import annotations
@@ -15,17 +15,14 @@ from moot.api.operation import operation
 from moot.core.clock import to_text
 from moot.core.errors import Malformed
 from moot.core.findings import Finding
-from moot.core.quoted import Quoted
-from moot.protocols.mail.events import MessageKept
+from moot.core.text import Quoted
+from moot.protocols.mail.message import parse_subject
 from moot.protocols.mail.model import Importance
-from moot.protocols.mail.subject import parse_subject
 from moot.protocols.mail.types import TYPES, MessageType
 from moot.protocols.mail.views import FlagView, ImportedView, describe_message
 
 if TYPE_CHECKING:
     from moot.api.session import Session
-    from moot.core.machine import Recorded
-    from moot.flows.mail.letters import PostedLetter
     from moot.workspace.workspace import Workspace
 
 # Types whose body can be written from one line.
@@ -111,9 +108,9 @@ def send(
     Refused with every finding if the text breaks a rule, if a receiver is unknown or has ended, or
     if it is the sender. Repeated with the same `key` it is sent once.
     """
-    from moot.flows.mail.letters import Letter
-    from moot.flows.mail.messages import canonical_id
-    from moot.flows.mail.notices import send_message
+    from moot.api.mail.letters import Letter
+    from moot.api.mail.messages import canonical_id
+    from moot.api.mail.notices import send_message
 
     workspace, name, subject = session.workspace, session.actor(sender), subject.strip()
     session.require_pace(name, key, to, cc, subject, body, text, thread, answers)
@@ -127,24 +124,11 @@ def send(
         thread=thread,
         ack_required=ack_required,
         importance=importance,
-        ack_minutes=_minutes_for(subject, usual_ack_minutes)
-        if ack_minutes is None
-        else ack_minutes,
+        ack_minutes=ack_minutes,
         re=canonical_id(workspace, answers) if answers else None,
         key=key,
     )
-    return _describe_sent(send_message(workspace, name, letter))
-
-
-def _receivers(workspace: Workspace, names: str | Sequence[str]) -> tuple[str, ...]:
-    """Whom the names mean now: a name that has ended means the living one of its family."""
-    from moot.flows.presence.receivers import find_receiver
-
-    each = (names,) if isinstance(names, str) else names
-    return tuple(dict.fromkeys(find_receiver(workspace, name) for name in each))
-
-
-def _describe_sent(posted: PostedLetter) -> SentMessage:
+    posted = send_message(workspace, name, letter)
     event, message = posted.message.event, describe_message(posted.message)
     return SentMessage(
         id=message.id,
@@ -161,6 +145,14 @@ def _describe_sent(posted: PostedLetter) -> SentMessage:
         moved=tuple(map(Quoted, posted.moved)),
         findings=posted.findings,
     )
+
+
+def _receivers(workspace: Workspace, names: str | Sequence[str]) -> tuple[str, ...]:
+    """Whom the names mean now: a name that has ended means the living one of its family."""
+    from moot.api.presence.observation import find_receiver
+
+    each = (names,) if isinstance(names, str) else names
+    return tuple(dict.fromkeys(find_receiver(workspace, name) for name in each))
 
 
 def _choose_body(subject: str, sender: str, body: str | None, text: str | None) -> str:
@@ -203,16 +195,21 @@ def import_message(
     then the body; or one JSON object.
 
     Who wrote it is not proved and is shown so; a sender who is called like someone here is refused.
-    A message that breaks rules is flagged, and `answer` tells its sender what to mend. The same
+    A message that breaks rules is flagged, and `answer` tells its sender what to fix. The same
     message is taken in once, by its own id or else by its text, so a repeat needs no key.
     """
-    from moot.flows.mail.imports import import_once
+    from moot.api.mail.imports import import_once
+    from moot.api.mail.messages import read_message_text
     from moot.protocols.mail.codec import read_message_file
 
     workspace, name = session.workspace, session.actor(agent)
     imported = import_once(workspace, name, read_message_file(message), message, thread)
-    view = describe_message(imported.message)
+    view, answer = describe_message(imported.message), None
     assert isinstance(view, ImportedView)
+    if imported.answer is not None:
+        text = read_message_text(workspace, imported.answer)
+        sent = describe_message(imported.answer, text)
+        answer = ValidationAnswer(sent.id, sent.to, sent.subject, sent.body)
     return ImportedMail(
         id=view.id,
         thread=view.thread,
@@ -222,16 +219,5 @@ def import_message(
         valid=imported.is_valid,
         replayed=imported.replayed,
         flags=view.flags,
-        answer=_validation_answer(workspace, imported.answer),
+        answer=answer,
     )
-
-
-def _validation_answer(
-    workspace: Workspace, recorded: Recorded[MessageKept] | None
-) -> ValidationAnswer | None:
-    from moot.flows.mail.messages import read_message_text
-
-    if recorded is None:
-        return None
-    answer = describe_message(recorded, read_message_text(workspace, recorded))
-    return ValidationAnswer(answer.id, answer.to, answer.subject, answer.body)

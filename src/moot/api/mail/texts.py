@@ -10,13 +10,12 @@ import msgspec
 from moot.api.operation import operation
 from moot.core.errors import Malformed, Refused
 from moot.core.findings import Finding
-from moot.core.quoted import Quoted
+from moot.core.text import Quoted
 from moot.protocols.mail.types import TYPES, MessageType
 
 if TYPE_CHECKING:
     from moot.api.session import Session
     from moot.protocols.mail.fix import FixedMessage
-    from moot.protocols.mail.lint import LintedMessage
 
 MESSAGE_TYPES: Final = tuple(kind.value for kind in MessageType)
 
@@ -32,8 +31,8 @@ class EmptyMessage(msgspec.Struct, frozen=True):
 
 
 class CheckedText(msgspec.Struct, frozen=True):
-    """`valid`: no finding is an error. If it was mended, `repairs` says how, and `subject` and
-    `body` are the mended ones."""
+    """`valid`: no finding is an error. If it was fixed, `repairs` says how, and `subject` and
+    `body` are the fixed ones."""
 
     valid: bool
     type: str | None
@@ -47,7 +46,7 @@ class CheckedText(msgspec.Struct, frozen=True):
 @operation("mail.template")
 def template(session: Session, kind: str) -> EmptyMessage:
     """An empty message of a type, such as `QUESTION`, to be filled in."""
-    from moot.protocols.mail.templates import write_template
+    from moot.protocols.mail.fix import write_template
 
     del session
     if kind.upper() not in MESSAGE_TYPES:
@@ -72,8 +71,8 @@ def lint(
 
     `message` is a body; without `subject` a whole message as `mail.import` takes it: front matter
     with subject, from and ack_required, then the body. `ack_required` is as its type asks, if it
-    is None. With `fix` what needs no guessing is mended first: the ack flag, the case of headings
-    and fixed words, missing optional headings; no sentence is touched. The mended text is then
+    is None. With `fix` what needs no guessing is fixed first: the ack flag, the case of headings
+    and fixed words, missing optional headings; no sentence is touched. The fixed text is then
     written to `file`, if one is named and it differs.
     """
     del session
@@ -81,28 +80,28 @@ def lint(
     draft = _read_draft(raw, subject, ack_required)
     fixed = _fix(draft) if fix else None
     if fixed is None:
-        return _describe_check(_check(draft))
-    draft = draft.mended(fixed)
+        return _check(draft)
+    draft = draft.with_fixes(fixed)
     if file is not None and draft.text.encode() != raw:
-        from moot.store.named_files import write_file
+        from moot.store.files import write_file
 
         write_file(file, draft.text.encode())
     return msgspec.structs.replace(
-        _describe_check(_check(draft)),
+        _check(draft),
         repairs=fixed.repairs,
         subject=Quoted(fixed.subject),
         body=Quoted(fixed.body),
     )
 
 
-def mend(message: bytes, subject: str | None = None, ack_required: bool | None = None) -> str:
+def fix_text(message: bytes, subject: str | None = None, ack_required: bool | None = None) -> str:
     """The text that `lint` with `fix` writes to its file: front matter, if there is any, and the
     body. What cannot be read as text is Malformed."""
     draft = _read_draft(message, subject, ack_required)
     fixed = _fix(draft)
     if fixed is None:
         raise Malformed("it is no UTF-8 text", code="not_utf8", hint="save it as UTF-8 text")
-    return draft.mended(fixed).text
+    return draft.with_fixes(fixed).text
 
 
 class _Draft(NamedTuple):
@@ -118,7 +117,7 @@ class _Draft(NamedTuple):
     def text(self) -> str:
         return f"{self.head or ''}{self.body!s}"
 
-    def mended(self, fixed: FixedMessage) -> _Draft:
+    def with_fixes(self, fixed: FixedMessage) -> _Draft:
         from moot.protocols.mail.codec import mend_front_matter
 
         head = mend_front_matter(self.head or "", fixed.subject, bool(fixed.ack_required))
@@ -146,19 +145,18 @@ def _read_draft(raw: bytes, subject: str | None, ack_required: bool | None) -> _
     return _Draft(message.subject, message.body, wanted, message.sender, head)
 
 
-def _check(draft: _Draft) -> LintedMessage:
+def _check(draft: _Draft) -> CheckedText:
     """All findings, with the lines as they are in the whole text."""
-    from moot.protocols.mail.lint import lint_message
+    from moot.protocols.mail.message_rules import lint_message
 
     linted = lint_message(draft.subject, draft.body, draft.ack_required, sender=draft.sender)
     above = (draft.head or "").count("\n")
-    if not above:
-        return linted
-    moved = (
+    findings = tuple(
         msgspec.structs.replace(finding, line=finding.line + above) if finding.line else finding
         for finding in linted.findings
     )
-    return msgspec.structs.replace(linted, findings=tuple(moved))
+    kind = linted.type.value if linted.type else None
+    return CheckedText(linted.is_valid, kind, linted.ack_required, findings)
 
 
 def _fix(draft: _Draft) -> FixedMessage | None:
@@ -176,8 +174,3 @@ def _fix(draft: _Draft) -> FixedMessage | None:
     except UnicodeDecodeError:
         return None
     return fix_message(draft.subject, text, draft.ack_required)
-
-
-def _describe_check(linted: LintedMessage) -> CheckedText:
-    kind = linted.type.value if linted.type else None
-    return CheckedText(linted.is_valid, kind, linted.ack_required, linted.findings)

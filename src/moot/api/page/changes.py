@@ -1,7 +1,7 @@
-"""Which screens differ since the last look: for whoever shows them and would not read all again.
+"""Report which screens changed since the last look, so that a viewer reads only those again.
 
-It says what changed, not what happened: whoever hears it reads the screen anew. So there is no
-order to keep and no gap to fill.
+Each change names a screen, not an event: the viewer reads the whole screen again. So changes need
+no order, and a lost one does no harm.
 """
 
 from __future__ import annotations

@@ -11,24 +11,79 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from moot.api.events import find_withdrawal
 from moot.api.operation import operation
-from moot.api.page.newest_events import EVENTS, StoredEvent, order_of_event, read_event
-from moot.core.clock import parse_time, to_text
-from moot.core.quoted import Quoted, quote_optional
+from moot.api.presence.events import find_withdrawal
+from moot.core.clock import DAY, parse_time, to_text
+from moot.core.errors import NotFound
+from moot.core.text import Quoted, quote_optional
 from moot.protocols.presence import STREAM, labels, timeline
-from moot.protocols.presence.machine import SETTLED
-from moot.protocols.presence.model import EventType, ReceiptKind
+from moot.protocols.presence.codec import Document
+from moot.protocols.presence.events import IncursionNoted
+from moot.protocols.presence.machine import MACHINE, SETTLED
+from moot.protocols.presence.model import EVENT_ID, EventType, ReceiptKind
 
 if TYPE_CHECKING:
     from moot.api.session import Session
     from moot.core.ledger import StoredRow, View
     from moot.protocols.mail.views import ImportedView, SentView
+    from moot.protocols.presence.model import State
     from moot.workspace.workspace import Workspace
+
+
+# The newest events between agents, read from their end: today's are looked up by number, backwards;
+# of earlier days, whose last number nobody keeps, a bounded part is read.
+
+EVENTS: Final = "presence.events"
+_EARLIER_DAYS: Final = 14
+_PAGE: Final = 1000
+
+
+class StoredEvent(msgspec.Struct, frozen=True):
+    """An event in its v1 form, and where the record of it stands."""
+
+    document: Document
+    seq: int
+
+
+def read_newest_events(view: View, state: State, limit: int) -> list[StoredEvent]:
+    """At most `limit` of them, the newest first."""
+    rows: list[StoredRow] = []
+    for number in range(state.day_count, 0, -1):
+        row = view.row(EVENTS, f"proto_{state.day}_{number:03d}")
+        if row is not None:
+            rows.append(row)
+        if len(rows) >= limit:
+            break
+    day = state.day
+    for _ in range(_EARLIER_DAYS if day else 0):
+        if len(rows) >= limit:
+            break
+        day = _day_before(day)
+        rows += sorted(view.rows(EVENTS, f"proto_{day}_", limit=_PAGE), key=_number, reverse=True)
+    return [read_event(row) for row in rows[:limit]]
+
+
+def read_event(row: StoredRow) -> StoredEvent:
+    return StoredEvent(msgspec.json.decode(row.value), row.seq)
+
+
+def order_of_event(event_id: str) -> tuple[str, int]:
+    """By day, then by number: the order in which events were recorded."""
+    parts = EVENT_ID.match(event_id)
+    return (parts[1], int(parts[2])) if parts is not None else ("", 0)
+
+
+def _number(row: StoredRow) -> int:
+    return order_of_event(row.key)[1]
+
+
+def _day_before(day: str) -> str:
+    noon = parse_time(f"{day[:4]}-{day[4:6]}-{day[6:]}T12:00:00.000Z")
+    return to_text(noon - DAY)[:10].replace("-", "")
+
 
 NEWEST: Final = 500
 MESSAGE, MESSAGE_LABEL = "MESSAGE", "Message"
-_PAGE: Final = 1000
 
 
 class RowReceipt(msgspec.Struct, frozen=True):
@@ -77,7 +132,7 @@ def conversation(session: Session, work: str, *, limit: int = NEWEST) -> WorkCon
 
     Oldest first, the newest `limit` rows. A work item that nobody ever named has no rows.
     """
-    from moot.flows.mail.notices import thread_of_work
+    from moot.api.mail.notices import thread_of_work
 
     workspace = session.workspace
     with workspace.store.read() as view:
@@ -91,11 +146,11 @@ def conversation(session: Session, work: str, *, limit: int = NEWEST) -> WorkCon
 
 
 def label_event(view: View, event: StoredEvent) -> str:
-    """What people read instead of the type; an overlap that was refused was held back."""
+    """Return the label that people read instead of the event type."""
     kind = EventType(event.document["event_type"])
     return labels.label_event(
         kind,
-        is_held_back=kind is EventType.INCURSION and was_refused(view, event.seq),
+        is_refused=kind is EventType.INCURSION and was_refused(view, event.seq),
         is_withdrawn=find_withdrawal(view, event.document["id"]) is not None,
     )
 
@@ -104,8 +159,6 @@ def was_refused(view: View, seq: int) -> bool:
     """True if the overlap was refused and nothing was written: v1 has no field for it, the record
     does."""
     from moot.engine.replay import read_record
-    from moot.protocols.presence.events import IncursionNoted
-    from moot.protocols.presence.machine import MACHINE
 
     record = next(view.records(STREAM, after=seq - 1), None)
     event = None if record is None else read_record(MACHINE, record).event
@@ -169,8 +222,7 @@ def _receipts(view: View, event_id: str) -> tuple[RowReceipt, ...]:
 
 def _message_rows(workspace: Workspace, thread: str | None) -> Iterable[ThreadRow]:
     """Messages of the work item's thread, without those that only repeat an event."""
-    from moot.core.errors import NotFound
-    from moot.flows.mail.messages import read_thread
+    from moot.api.mail.messages import read_thread
     from moot.protocols.mail.views import describe_message
 
     if thread is None:
@@ -187,7 +239,7 @@ def _message_rows(workspace: Workspace, thread: str | None) -> Iterable[ThreadRo
 
 
 def _message_row(view: View, message: SentView | ImportedView) -> ThreadRow:
-    from moot.protocols.mail.keys import ANSWERS
+    from moot.protocols.mail.index_keys import ANSWERS
 
     rows = view.rows(ANSWERS, f"{message.id}/")
     answers = {row.key.split("/")[-2]: msgspec.json.decode(row.value) for row in rows}

@@ -11,26 +11,84 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from moot.api.agenda import DueItem, list_due
+from moot.api.debates.record import read_recorded_bytes
 from moot.api.operation import operation
-from moot.api.page.asked_words import AskedWord, find_asked_word
-from moot.api.page.standing import DecisionStanding, describe_standing
-from moot.api.reports import ReportPage, report
+from moot.api.page.reports import ReportPage, report
+from moot.api.page.rulings_asked import AskedWord, find_asked_word
+from moot.api.presence.agenda import DueItem, list_due
 from moot.core.errors import NotFound
-from moot.core.quoted import Quoted
+from moot.core.names import STREAM
+from moot.core.text import Quoted
+from moot.protocols.debate.checker import check_session
+from moot.protocols.debate.machine import MACHINE as DEBATE
+from moot.protocols.debate.views import StatusView
+from moot.protocols.debate.views import view_status as view_debate_status
+from moot.protocols.decision.machine import MACHINE as DECISION
+from moot.protocols.decision.views import DecisionView, describe_decision, shorten_question
+from moot.protocols.parliament.machine import MACHINE as PARLIAMENT
+from moot.protocols.parliament.views import SessionView, view_session
+from moot.protocols.trace.machine import MACHINE as TRACE
+from moot.protocols.trace.views import TraceStatus
+from moot.protocols.trace.views import view_status as view_trace_status
 
 if TYPE_CHECKING:
     from moot.api.session import Session
     from moot.core.ledger import Head, View
     from moot.engine.engine import Engine
 
-__all__ = [
-    "DecisionLine",
-    "DecisionLines",
-    "ShownDecision",
-    "list_decisions",
-    "show_decision",
-]
+
+# What holds now of something that is being decided: whose turn it is and until when, what a trace
+# waits for, who has answered.
+
+
+class DecisionStanding(msgspec.Struct, frozen=True, kw_only=True):
+    """Exactly one of these is given, by the protocol it belongs to; none if a debate's file was
+    recorded with settings that nobody can follow."""
+
+    decision: DecisionView | None = None
+    debate: StatusView | None = None
+    parliament: SessionView | None = None
+    trace: TraceStatus | None = None
+
+
+def describe_standing(session: Session, stream: str) -> DecisionStanding:
+    """How the decision, debate, parliament or trace that this history records stands now."""
+    return _STANDING_BY_KIND[stream.partition("/")[0]](session, stream)
+
+
+def _decision_standing(session: Session, stream: str) -> DecisionStanding:
+    state = session.workspace.engine.state(DECISION, stream)
+    return DecisionStanding(decision=describe_decision(stream.partition("/")[2], state))
+
+
+def _debate_standing(session: Session, stream: str) -> DecisionStanding:
+    """From the record: what stands in the file now does not count."""
+    checked = check_session(read_recorded_bytes(session.workspace, stream))
+    if checked.course is None:
+        return DecisionStanding()
+    return DecisionStanding(debate=view_debate_status(checked, session.clock()))
+
+
+def _parliament_standing(session: Session, stream: str) -> DecisionStanding:
+    return DecisionStanding(
+        parliament=view_session(session.workspace.engine.state(PARLIAMENT, stream))
+    )
+
+
+def _trace_standing(session: Session, stream: str) -> DecisionStanding:
+    from moot.api.traces.reading import status
+
+    return DecisionStanding(trace=status(session, stream.partition("/")[2]))
+
+
+_STANDING_BY_KIND: Final[dict[str, Callable[[Session, str], DecisionStanding]]] = {
+    "decision": _decision_standing,
+    "debate": _debate_standing,
+    "parliament": _parliament_standing,
+    "trace": _trace_standing,
+}
+
+
 NEWEST: Final = 100
 
 
@@ -104,8 +162,6 @@ def show_decision(session: Session, name: str) -> ShownDecision:
 
 
 def _find(session: Session, name: str) -> tuple[str, Head]:
-    from moot.core.names import STREAM
-
     names = [name] if _kind_of(name) in _DESCRIBE else [f"{kind}/{name}" for kind in _DESCRIBE]
     with session.workspace.store.read() as view:
         for stream in names:
@@ -153,34 +209,24 @@ def _last_at(view: View, stream: str, head: Head) -> str | None:
 
 
 def _decision(engine: Engine, stream: str) -> tuple[str, str]:
-    from moot.protocols.decision.machine import MACHINE
-    from moot.protocols.decision.views import shorten_question
-
-    state = engine.state(MACHINE, stream)
+    state = engine.state(DECISION, stream)
     result = f": {state.result}" if state.result else ""
     return shorten_question(state.question), f"{state.stage}{result}"
 
 
 def _debate(engine: Engine, stream: str) -> tuple[str, str]:
-    from moot.protocols.debate.machine import MACHINE
-
-    state = engine.state(MACHINE, stream)
+    state = engine.state(DEBATE, stream)
     return state.title or stream, str(state.phase)
 
 
 def _parliament(engine: Engine, stream: str) -> tuple[str, str]:
-    from moot.protocols.parliament.machine import MACHINE
-
-    state: Any = engine.state(MACHINE, stream)
+    state: Any = engine.state(PARLIAMENT, stream)
     outcome = f": {state.outcome}" if state.outcome else ""
     return state.problem_statement or stream, f"{state.status or 'new'}{outcome}"
 
 
 def _trace(engine: Engine, stream: str) -> tuple[str, str]:
-    from moot.protocols.trace.machine import MACHINE
-    from moot.protocols.trace.views import view_status
-
-    known = view_status(engine.state(MACHINE, stream), stream, engine.clock())
+    known = view_trace_status(engine.state(TRACE, stream), stream, engine.clock())
     return known.task, known.state
 
 

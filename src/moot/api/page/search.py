@@ -9,7 +9,7 @@ import msgspec
 
 from moot.api.operation import operation
 from moot.core.errors import Malformed
-from moot.core.quoted import Quoted
+from moot.core.text import Quoted
 
 if TYPE_CHECKING:
     from moot.api.session import Session
@@ -75,13 +75,13 @@ def _row_field(space: str, name: str) -> Callable[[View, str], str]:
 
 
 def _subject(view: View, key: str) -> str:
-    from moot.flows.mail.messages import read_message
+    from moot.api.mail.messages import read_message
 
     return str(read_message(view, key).event.subject)
 
 
 def _event_title(view: View, key: str) -> str:
-    from moot.api.events import find_withdrawal
+    from moot.api.presence.events import find_withdrawal
     from moot.protocols.presence.timeline import shown_fields
 
     row, mark = view.row("presence.events", key), find_withdrawal(view, key)
@@ -91,7 +91,7 @@ def _event_title(view: View, key: str) -> str:
 
 def _entry_title(view: View, key: str) -> str:
     """Who said it, and what in short."""
-    from moot.flows.debate.record import read_events
+    from moot.api.debates.record import read_events
 
     stream, _, entry = key.partition("#")
     for _seq, event in read_events(view, stream):

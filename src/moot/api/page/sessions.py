@@ -1,6 +1,6 @@
 """Sessions: who works on what, as cards in groups, read at a glance (OPR-089, OPR-090).
 
-A card is a work item; whoever is here without one has a card of their own. Cards of work items
+A card is a work item; an agent without one has its own card. Cards of work items
 that belong together (`T-7.1` and `T-7.2`) stand in one group.
 """
 
@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from moot.api.events import find_withdrawal
 from moot.api.operation import operation
-from moot.api.page.conversation import label_event
-from moot.api.page.newest_events import StoredEvent, read_newest_events
-from moot.api.status import ACTIVE, RegisteredAgentView, view_everyone
-from moot.api.usage import UsageTables, UsageView, read_usage
+from moot.api.page.conversation import StoredEvent, label_event, read_newest_events
+from moot.api.presence.events import find_withdrawal
+from moot.api.presence.observation import observe
+from moot.api.presence.status import ACTIVE, RegisteredAgentView, view_everyone
 from moot.core.clock import parse_time, to_text
-from moot.core.quoted import Quoted, quote_optional
+from moot.core.text import Quoted, quote_optional
 from moot.protocols.presence import STREAM, timeline, views
+from moot.protocols.presence.labels import WORK_STATE_LABELS, WorkState
 from moot.protocols.presence.machine import MACHINE as PRESENCE
 from moot.protocols.presence.model import EventType
-from moot.protocols.presence.work_state import WORK_STATE_LABELS, WorkState
+from moot.usage.totals import UsageTables, UsageView, read_usage
 
 if TYPE_CHECKING:
     from moot.api.session import Session
@@ -103,7 +103,7 @@ class SessionGroup(msgspec.Struct, frozen=True):
 
 
 class IncursionLine(msgspec.Struct, frozen=True, kw_only=True):
-    """An overlap: `label` says whether it was held back or happened, and if it was withdrawn."""
+    """An overlap; `label` says whether Moot refused it, it happened, or it was withdrawn."""
 
     id: str
     label: str
@@ -154,8 +154,6 @@ class _Cards:
         last_acts: Mapping[str, LastAct],
         usage: UsageTables,
     ) -> None:
-        from moot.flows.presence.observation import observe
-
         self._workspace = session.workspace
         self._agents = {agent.agent: agent for agent in agents}
         self._state = state
@@ -250,8 +248,8 @@ class _Cards:
 
 def count_mail_of(workspace: Workspace, name: str) -> tuple[int, int]:
     """How much mail is new for an agent, and how many answers it owes."""
-    from moot.flows.mail import inbox
-    from moot.flows.mail.owed_answers import list_owed
+    from moot.api.mail import inbox
+    from moot.api.mail.reading import list_owed
 
     box = inbox.box_of(workspace, name)
     if box is None:

@@ -21,13 +21,13 @@ from moot.api.parliaments.sessions import (
 )
 from moot.core.findings import Finding
 from moot.core.names import SYSTEM
-from moot.core.quoted import Quoted
+from moot.core.text import Quoted
 from moot.protocols.decision.views import shorten_question
-from moot.protocols.parliament.messages.contents import BillDraft, VoteTally
+from moot.protocols.parliament.messages.contents import PRIME_MINISTER, BillDraft, VoteTally
 
 if TYPE_CHECKING:
+    from moot.api.parliaments.session import ParliamentSession
     from moot.api.session import Session
-    from moot.flows.parliament.parliament_session import ParliamentSession
 
 __all__ = [
     "ArguedDecision",
@@ -118,7 +118,7 @@ def choose_drafter(
     session: Session, folder: Path, seat: str | None = None, *, key: str | None = None
 ) -> ChosenDrafter:
     """Choose who drafts the bill: `seat`, else the one whose motives cover most issues."""
-    from moot.flows.parliament.parliament_session import ParliamentSession
+    from moot.api.parliaments.session import ParliamentSession
     from moot.protocols.parliament.commands import ChooseDrafter
 
     parliament = ParliamentSession.open(session.workspace, folder)
@@ -144,7 +144,7 @@ def incorporate(
     changes of title, summary and sections. The session does it, or the agent that acts, if it
     is the drafter.
     """
-    from moot.flows.parliament.parliament_session import ParliamentSession
+    from moot.api.parliaments.session import ParliamentSession
     from moot.protocols.parliament.commands import Incorporate
 
     parliament = ParliamentSession.open(session.workspace, folder)
@@ -173,7 +173,7 @@ def withdraw(
     session: Session, folder: Path, amendment: str, *, key: str | None = None
 ) -> WithdrawnAmendment:
     """Take back an amendment; only the seat that proposed it may."""
-    from moot.flows.parliament.parliament_session import ParliamentSession
+    from moot.api.parliaments.session import ParliamentSession
     from moot.protocols.parliament.commands import Withdraw
 
     parliament = ParliamentSession.open(session.workspace, folder)
@@ -195,7 +195,7 @@ def conclude(
 
     With `vote` everyone's position is called for instead.
     """
-    from moot.flows.parliament.parliament_session import ParliamentSession
+    from moot.api.parliaments.session import ParliamentSession
     from moot.protocols.parliament.commands import CallAmendmentVote, ConcludeAmendment
 
     parliament = ParliamentSession.open(session.workspace, folder)
@@ -218,7 +218,7 @@ def tally(
 
     Closing and counting are two commits: what was closed stays closed if counting is refused.
     """
-    from moot.flows.parliament.parliament_session import ParliamentSession
+    from moot.api.parliaments.session import ParliamentSession
     from moot.protocols.parliament.commands import CloseBallot, CountVotes
 
     parliament = ParliamentSession.open(session.workspace, folder)
@@ -254,10 +254,9 @@ def decide(
     same one again only completes a record that lacks it, so that it needs no key. With `sha256`,
     the hash of the bill that the person was shown, nothing is decided about another one (busy).
     """
-    from moot.flows.decisions.ruled_text import require_text_shown
-    from moot.flows.parliament.parliament_session import ParliamentSession
+    from moot.api.decisions.ruling import require_text_shown
+    from moot.api.parliaments.session import ParliamentSession
     from moot.protocols.parliament.commands import Decide
-    from moot.protocols.parliament.messages.words import PRIME_MINISTER
 
     parliament = ParliamentSession.open(session.workspace, folder)
     command = Decide(
@@ -284,13 +283,13 @@ def decide(
 
 def _read_draft(parliament: ParliamentSession, draft: Path | bytes | str | None) -> Any:
     """The whole bill, with the parts that `draft` names in their place."""
-    from moot.flows.parliament.bills import merge_into_bill
+    from moot.api.parliaments.incoming import merge_into_bill
 
     return None if draft is None else merge_into_bill(parliament.state, read_document(draft))
 
 
 def _argued_decisions(parliament: ParliamentSession) -> tuple[ArguedDecision, ...]:
-    from moot.flows.parliament.ruling import decisions_argued_in
+    from moot.api.parliaments.ruling import decisions_argued_in
     from moot.protocols.decision import stream_of
     from moot.protocols.decision.machine import MACHINE as DECISION
 
@@ -305,7 +304,7 @@ def _argued_decisions(parliament: ParliamentSession) -> tuple[ArguedDecision, ..
 @operation("parliament.history")
 def history(session: Session, folder: Path) -> BillHistory:
     """Every version of the bill: whose it is, and what came and went with it."""
-    from moot.flows.parliament.parliament_session import ParliamentSession
+    from moot.api.parliaments.session import ParliamentSession
 
     parliament = ParliamentSession.open(session.workspace, folder)
     return BillHistory(
@@ -314,8 +313,8 @@ def history(session: Session, folder: Path) -> BillHistory:
 
 
 def _list_versions(parliament: ParliamentSession) -> Iterator[BillVersion]:
-    from moot.protocols.parliament.documents.difference import compare_sections, describe_edits
-    from moot.protocols.parliament.documents.proceedings import list_bill_versions
+    from moot.protocols.parliament.documents.final_document import list_bill_versions
+    from moot.protocols.parliament.documents.report import compare_sections, describe_edits
 
     before = None
     for version in list_bill_versions(parliament.read_proceedings()):

@@ -17,13 +17,19 @@ import msgspec
 from moot.api.operation import operation
 from moot.api.parliaments.sessions import ParliamentStanding, describe_standing, read_document
 from moot.core.errors import Malformed, NotFound, Refused
-from moot.core.findings import Finding
+from moot.core.findings import Finding, select_errors
 from moot.core.names import SYSTEM
-from moot.protocols.parliament.documents.turn_context import TurnContext
+from moot.protocols.parliament.commands import Summarize
+from moot.protocols.parliament.documents.turn_context import TurnContext, make_turn_context
+from moot.protocols.parliament.files.file_shapes import FILES, LEDGER_FILE, MAX_SUMMARY
+from moot.protocols.parliament.files.inspection import find_lost_messages, inspect_files
+from moot.protocols.parliament.messages.contents import PARLIAMENT_ID, SessionStatus
+from moot.protocols.parliament.messages.message import to_document
+from moot.protocols.parliament.messages.shapes import read_json
 
 if TYPE_CHECKING:
+    from moot.api.parliaments.session import ParliamentSession
     from moot.api.session import Session
-    from moot.flows.parliament.parliament_session import ParliamentSession
     from moot.pages import ProofFile
     from moot.workspace.workspace import Workspace
 
@@ -82,11 +88,8 @@ def check(session: Session, folder: Path, *, since: Path | None = None) -> Check
     record. Elsewhere nobody's signature is checked. With `since`, a folder with earlier files,
     every message in those must still stand.
     """
-    from moot.core.findings import select_errors
-    from moot.flows.parliament.parliament_files import read_or_none
-    from moot.flows.parliament.session_ids import locate, no_session
-    from moot.protocols.parliament.files.file_shapes import FILES, LEDGER_FILE
-    from moot.protocols.parliament.files.inspection import find_lost_messages, inspect_files
+    from moot.api.parliaments.session import locate, no_session
+    from moot.api.parliaments.session_files import read_or_none
 
     workspace = session.workspace_or_none
     if workspace is not None:
@@ -111,12 +114,9 @@ def _find_unrecorded(workspace: Workspace, ledger: bytes) -> list[Finding]:
 
     An older file is fine, for messages are only added; so is one of a session unknown here.
     """
-    from moot.flows.parliament.parliament_files import read_messages
-    from moot.flows.parliament.session_ids import stream_of
+    from moot.api.parliaments.session import stream_of
+    from moot.api.parliaments.session_files import read_messages
     from moot.protocols.parliament.machine import MACHINE as PARLIAMENT
-    from moot.protocols.parliament.messages.message import to_document
-    from moot.protocols.parliament.messages.shapes import read_json
-    from moot.protocols.parliament.messages.words import PARLIAMENT_ID
 
     try:
         document = read_json(ledger)
@@ -130,24 +130,18 @@ def _find_unrecorded(workspace: Workspace, ledger: bytes) -> list[Finding]:
         return []
     with workspace.store.read() as view:
         recorded = [to_document(message) for message in read_messages(view, stream)]
+    differs, missing = "it differs from the signed record", "the signed record has no such message"
     return [
-        _unrecorded_finding(place, is_known=place < len(recorded))
+        Finding(
+            rule="C-33",
+            code="not_recorded",
+            message=differs if place < len(recorded) else missing,
+            where=f"{LEDGER_FILE}#messages[{place}]",
+            hint="`moot parliament export DIR` writes the files as the record has them",
+        )
         for place, message in enumerate(messages)
         if message not in recorded[place : place + 1]
     ]
-
-
-def _unrecorded_finding(place: int, *, is_known: bool) -> Finding:
-    from moot.protocols.parliament.files.file_shapes import LEDGER_FILE
-
-    differs, missing = "it differs from the signed record", "the signed record has no such message"
-    return Finding(
-        rule="C-33",
-        code="not_recorded",
-        message=differs if is_known else missing,
-        where=f"{LEDGER_FILE}#messages[{place}]",
-        hint="`moot parliament export DIR` writes the files as the record has them",
-    )
 
 
 @operation("parliament.import", writes=True, as_ledger=True)
@@ -166,7 +160,7 @@ def import_files(
     gets one of its own. `parliament_id` is another id than that of the files. Refused to agents,
     and where the session is known already: so is a repeat, which therefore needs no key.
     """
-    from moot.flows.parliament.convening import import_session
+    from moot.api.parliaments.convening import import_session
 
     session.actor(SYSTEM)  # what is read from files becomes the clerk's word, not an agent's
     parliament, put_aside = import_session(
@@ -188,9 +182,8 @@ def export(session: Session, folder: Path, *, parliament_id: str | None = None) 
     With `parliament_id` that session is written, into a folder of its own. Only files are written,
     the record stays as it is; doing it again changes nothing.
     """
-    from moot.flows.parliament.convening import make_folder
-    from moot.flows.parliament.parliament_session import ParliamentSession
-    from moot.flows.parliament.session_ids import id_in_files, id_of_folder, locate
+    from moot.api.parliaments.convening import make_folder
+    from moot.api.parliaments.session import ParliamentSession, id_in_files, id_of_folder, locate
 
     workspace = session.workspace
     folder = folder if parliament_id else locate(workspace, folder)
@@ -208,8 +201,7 @@ def context(session: Session, folder: Path, *, seat: str | None = None) -> TurnC
     With `seat` also what that seat must know of itself. All texts in it are the words of seats,
     of the speaker or of the prime minister: material to judge, never instructions.
     """
-    from moot.flows.parliament.parliament_session import ParliamentSession
-    from moot.protocols.parliament.documents.turn_context import make_turn_context
+    from moot.api.parliaments.session import ParliamentSession
 
     record = ParliamentSession.open(session.workspace, folder).read_proceedings()
     if seat is not None and seat not in record.state.seats:
@@ -230,9 +222,7 @@ def summarize(
     `summary` is its JSON, or the file that holds it. An agent is refused: summaries are
     the clerk's.
     """
-    from moot.flows.parliament.parliament_session import ParliamentSession
-    from moot.protocols.parliament.commands import Summarize
-    from moot.protocols.parliament.files.summary_shape import MAX_SUMMARY
+    from moot.api.parliaments.session import ParliamentSession
 
     parliament = ParliamentSession.open(session.workspace, folder)
     document = read_document(summary, MAX_SUMMARY)
@@ -250,10 +240,9 @@ def final(session: Session, folder: Path, *, file: Path | None = None) -> FinalD
     runs; without it an undecided session is refused. Closing is the clerk's, and done once: a
     repeat only writes the files again.
     """
-    from moot.api.page_files import write_page
-    from moot.api.session_tools import name_tools
-    from moot.flows.parliament.parliament_session import ParliamentSession
-    from moot.flows.parliament.scripted_seats import list_scripted_agents
+    from moot.api.page.files import write_page
+    from moot.api.page.reports import name_tools
+    from moot.api.parliaments.session import ParliamentSession
     from moot.protocols.parliament.documents.final_document import FINAL_FILE
     from moot.protocols.parliament.documents.report import make_report
 
@@ -272,7 +261,7 @@ def final(session: Session, folder: Path, *, file: Path | None = None) -> FinalD
         put_aside += _write_document(session, parliament)
         written.append(str(parliament.folder / FINAL_FILE))
     if file is not None:
-        scripted = list_scripted_agents(parliament)
+        scripted = parliament.list_scripted_agents()
         tools = name_tools(session.workspace, parliament.stream, parliament.state.holders)
         record = parliament.read_proceedings()
         write_page(file, make_report(record, _proof(parliament.folder), scripted, tools))
@@ -287,11 +276,10 @@ def final(session: Session, folder: Path, *, file: Path | None = None) -> FinalD
 
 def _write_document(session: Session, parliament: ParliamentSession) -> list[str]:
     """Close the session and write its document; the new name of another file that was there."""
-    from moot.flows.parliament.parliament_files import read_or_none
-    from moot.flows.parliament.parliament_session import finish
+    from moot.api.parliaments.session import finish
+    from moot.api.parliaments.session_files import read_or_none
     from moot.protocols.parliament.documents.final_document import FINAL_FILE
-    from moot.protocols.parliament.messages.words import SessionStatus
-    from moot.store.named_files import write_own_file
+    from moot.store.files import write_own_file
 
     if parliament.state.status is SessionStatus.SYNTHESIS:
         session.actor(SYSTEM)  # closing the session is the clerk's
@@ -304,9 +292,8 @@ def _write_document(session: Session, parliament: ParliamentSession) -> list[str
 
 def _proof(folder: Path) -> ProofFile | None:
     """The ledger file, as it is now, and the command that checks it."""
-    from moot.flows.parliament.parliament_files import read_or_none
+    from moot.api.parliaments.session_files import read_or_none
     from moot.pages import ProofFile
-    from moot.protocols.parliament.files.file_shapes import LEDGER_FILE
 
     ledger = read_or_none(folder / LEDGER_FILE)
     if ledger is None:

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from moot.api.operation import operation
-from moot.api.runs import USUAL, RunResult, read_participants, result_fields, seating
+from moot.api.runs.limits import USUAL, RunResult, read_participants, result_fields, seating
 
 if TYPE_CHECKING:
-    from moot.api.runs import Limits, RunWatcher, Terminal
+    from moot.api.parliaments.session import ParliamentSession
+    from moot.api.runs.limits import Limits, RunWatcher, Terminal
     from moot.api.session import Session
-    from moot.flows.parliament.parliament_session import ParliamentSession
 
 
 class ParliamentRun(RunResult, frozen=True):
@@ -38,14 +38,14 @@ def run(
 ) -> ParliamentRun:
     """Let participants state, draft, ask, answer and vote until the prime minister is asked.
 
-    A participant is `SEAT=SPEC`: a seat's id or the name of its agent, and who takes it. Whoever
-    acts under a name may let only itself speak (`not_you`). It is many commits and needs no key:
+    A participant is `SEAT=SPEC`: a seat's id or the name of its agent, and who takes it. A session
+    that acts under a name may seat only itself (`not_you`). It is many commits and needs no key:
     whatever interrupts it, the same call goes on where the record stands. Refused before anybody is
     asked: seats that nobody has, participants that cannot be started, keys that are not here, files
     that somebody changed, a session whose question a person has decided.
     """
-    from moot.flows.parliament.parliament_session import ParliamentSession
-    from moot.flows.runs.run_parliament import run_parliament
+    from moot.api.parliaments.session import ParliamentSession
+    from moot.api.runs.parliament import run_parliament
 
     parliament = ParliamentSession.open(session.workspace, folder)
     named = [_name_agent(parliament, text) for text in participants]
@@ -58,7 +58,7 @@ def run(
 def _name_agent(parliament: ParliamentSession, text: str) -> str:
     """`rep_1=SPEC` as `amber-otter=SPEC`; a text that names nobody is left for the reader of specs
     to refuse."""
-    from moot.flows.runs.run_parliament import require_seated_agent
+    from moot.api.runs.parliament import require_seated_agent
 
     seat, sign, spec = text.partition("=")
     if not sign or ":" in seat:

@@ -15,19 +15,19 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import msgspec
 
 from moot.api.operation import operation
-from moot.core.errors import Malformed
-from moot.core.findings import Finding
-from moot.core.quoted import Quoted
-from moot.protocols.parliament.messages.message import MAX_MESSAGE, LedgerMessage
+from moot.core.errors import Malformed, Refused
+from moot.core.findings import Finding, select_errors
+from moot.core.text import Quoted
+from moot.protocols.parliament.messages.contents import SPEAKER, Kind
+from moot.protocols.parliament.messages.message import MAX_MESSAGE, LedgerMessage, make_template
+from moot.protocols.parliament.messages.shapes import MAX_BYTES, read_json
 from moot.protocols.parliament.motives import SuggestedExchange, UnderservedMotive
-from moot.protocols.parliament.views import SeatView, SessionView
+from moot.protocols.parliament.views import SeatView, SessionView, view_session
 
 if TYPE_CHECKING:
+    from moot.api.parliaments.convening import SeatRequest
+    from moot.api.parliaments.session import ParliamentSession
     from moot.api.session import Session
-    from moot.core.machine import Due
-    from moot.flows.parliament.convening import SeatRequest
-    from moot.flows.parliament.parliament_session import ParliamentSession
-    from moot.flows.parliament.submitting import FindActor
     from moot.protocols.parliament.model import State
 
 __all__ = [
@@ -129,8 +129,7 @@ def describe_standing(state: State) -> StandingFields:
 
 def read_document(source: Path | bytes | str, most: int | None = None) -> Any:
     """The JSON of a text, or of a file; Malformed if it is none or longer than `most` bytes."""
-    from moot.protocols.parliament.messages.shapes import MAX_BYTES, read_json
-    from moot.store.named_files import decode_text, read_bounded
+    from moot.store.files import decode_text, read_bounded
 
     text = decode_text(read_bounded(source), str(source)) if isinstance(source, Path) else source
     return read_json(text, MAX_BYTES if most is None else most)
@@ -153,8 +152,7 @@ def new(
     is no representative's motive, or the folder holds a session already: so is a repeat, which
     therefore needs no key.
     """
-    from moot.flows.parliament.convening import SeatRequest, convene
-    from moot.protocols.parliament.views import view_session
+    from moot.api.parliaments.convening import SeatRequest, convene
 
     requests = tuple(SeatRequest.parse(seat) if isinstance(seat, str) else seat for seat in seats)
     parliament = convene(session.workspace, folder, problem, tuple(issues), requests, max_rounds)
@@ -177,19 +175,15 @@ def submit(
     counts against its seat: the second in a row expels it. A ruling of the prime minister is
     recorded with the decision that is argued there, and a repeat of it is refused (`decided`).
     """
-    from moot.flows.parliament.parliament_session import ParliamentSession
-    from moot.flows.parliament.submitting import submit as submit_message
-    from moot.store.named_files import read_at_most
+    from moot.api.parliaments.session import ParliamentSession
+    from moot.store.files import read_at_most
 
     parliament = ParliamentSession.open(session.workspace, folder)
     session = act_for_seat(session, parliament)
     if isinstance(message, Path):  # one byte too many is enough for the rules to refuse it
         message = read_at_most(message, MAX_MESSAGE + 1)
     data = message.encode() if isinstance(message, str) else message
-    result = submit_message(parliament, data, session.acting, _find_actor(session), key=key)
-    return SubmittedMessage(
-        **describe_standing(result.state), messages=result.logged, findings=result.findings
-    )
+    return _bring(session, parliament, data, key)
 
 
 @operation("parliament.say", writes=True, as_ledger=True)
@@ -209,12 +203,8 @@ def say(
     is submitted, a malformed one is refused and not counted against its seat. It takes no key, for
     what is filled in changes with the session: a program that repeats itself uses `submit`.
     """
-    from moot.core.errors import Refused
-    from moot.core.findings import select_errors
-    from moot.flows.parliament.incoming_message import check_incoming
-    from moot.flows.parliament.parliament_session import ParliamentSession
-    from moot.flows.parliament.submitting import submit as submit_message
-    from moot.protocols.parliament.messages.shapes import read_json
+    from moot.api.parliaments.incoming import check_incoming
+    from moot.api.parliaments.session import ParliamentSession
     from moot.protocols.parliament.short_forms import compose
 
     parliament = ParliamentSession.open(session.workspace, folder)
@@ -226,16 +216,25 @@ def say(
         where = (wrong[0].where or "").removeprefix("content.")
         first = msgspec.structs.replace(wrong[0], message=f"{where}: {wrong[0].message}")
         raise Refused.of((first, *wrong[1:]))
-    result = submit_message(parliament, data, session.acting, _find_actor(session))
+    return _bring(session, parliament, data, None)
+
+
+def _bring(
+    session: Session, parliament: ParliamentSession, data: bytes, key: str | None
+) -> SubmittedMessage:
+    from moot.api.parliaments.session import submit_message
+
+    def find_actor(needed: str | None, is_person: bool) -> str:
+        return session.person("the prime minister's word") if is_person else session.actor(needed)
+
+    result = submit_message(parliament, data, session.acting, find_actor, key=key)
     return SubmittedMessage(
         **describe_standing(result.state), messages=result.logged, findings=result.findings
     )
 
 
 def _find_sender(session: Session, state: State, form: str, sender: str | None) -> str:
-    """The seat that speaks: the one named, by its id or its agent, else that of whoever acts."""
-    from moot.core.errors import Refused
-    from moot.protocols.parliament.messages.words import SPEAKER, Kind
+    """Return the seat that speaks: named by its id or agent, else that of the acting agent."""
     from moot.protocols.parliament.short_forms import SHORT_FORMS
 
     if form in SHORT_FORMS and SHORT_FORMS[form].kind is Kind.SPEAKER_RULING:
@@ -257,19 +256,9 @@ def act_for_seat(session: Session, parliament: ParliamentSession) -> Session:
     return session if seat is None else session.acting_as(seat.agent)
 
 
-def _find_actor(session: Session) -> FindActor:
-    def find(needed: str | None, is_person: bool) -> str:
-        return session.person("the prime minister's word") if is_person else session.actor(needed)
-
-    return find
-
-
 @operation("parliament.template")
 def template(session: Session, kind: str) -> Template:
     """A message of a type (`QUESTION`, `vote`, ...) to be filled in. Needs no workspace."""
-    from moot.protocols.parliament.messages.templates import make_template
-    from moot.protocols.parliament.messages.words import Kind
-
     del session
     if kind.upper() not in set(Kind):
         raise Malformed(
@@ -285,8 +274,7 @@ def status(session: Session, folder: Path) -> ParliamentStatus:
     """Where a session stands: phase, round, clock, bill, seats, amendments, votes."""
     from msgspec.structs import asdict
 
-    from moot.flows.parliament.parliament_session import ParliamentSession
-    from moot.protocols.parliament.views import view_session
+    from moot.api.parliaments.session import ParliamentSession
 
     parliament = ParliamentSession.open(session.workspace, folder)
     findings = tuple(parliament.files.find_changed())
@@ -299,10 +287,9 @@ def next_steps(session: Session, folder: Path) -> NextSteps:
 
     Nothing is due where a person has decided everything that is argued there.
     """
-    from moot.flows.parliament.parliament_session import ParliamentSession
-    from moot.flows.parliament.ruling import everyone_has_decided
+    from moot.api.parliaments.ruling import everyone_has_decided
+    from moot.api.parliaments.session import ParliamentSession
     from moot.protocols.parliament.turns import agenda
-    from moot.protocols.parliament.views import view_session
 
     engine = session.workspace.engine
     parliament = ParliamentSession.open(session.workspace, folder)
@@ -313,13 +300,12 @@ def next_steps(session: Session, folder: Path) -> NextSteps:
     return NextSteps(
         **describe_standing(state),
         folder=str(folder),
-        due=tuple(_due_step(state, due) for due in dues),
+        due=tuple(
+            DueStep(due.who, state.holders.get(due.who), due.what, Quoted(due.subject), due.hint)
+            for due in dues
+        ),
         underserved=view.underserved,
         ask_next=view.ask_next,
         may_vote=view.may_vote,
         missing_votes=view.missing_votes,
     )
-
-
-def _due_step(state: State, due: Due) -> DueStep:
-    return DueStep(due.who, state.holders.get(due.who), due.what, Quoted(due.subject), due.hint)

@@ -8,8 +8,12 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from moot.api.operation import operation
-from moot.api.traces.recording import stage_after, take_step, trace_of
+from moot.api.traces import tracing
+from moot.api.traces.tracing import stage_after, take_step, trace_of
 from moot.core.findings import Finding
+from moot.protocols.trace.commands import ChallengeClaim, SignFinalStatement, WithdrawClaim
+from moot.protocols.trace.events import ClaimIssued, FinalStatementSigned
+from moot.protocols.trace.model import Role
 
 if TYPE_CHECKING:
     from moot.api.session import Session
@@ -62,10 +66,6 @@ def claim(
     files (8 digits are enough). `runs` are runs that it is about, beside those whose outputs it
     cites. Refused for everyone but the executor, and without evidence that a run left.
     """
-    from moot.flows.trace import tracing
-    from moot.protocols.trace.events import ClaimIssued
-    from moot.protocols.trace.model import Role
-
     workspace = session.workspace
     stream = tracing.require_trace(workspace, trace)
     sureness = confidence if isinstance(confidence, str) else f"{confidence:g}"
@@ -87,9 +87,6 @@ def withdraw(
     session: Session, trace: str, claim: str, *, reason: str = "", key: str | None = None
 ) -> ClaimStep:
     """Take back a claim (the executor). It stays on record as withdrawn."""
-    from moot.protocols.trace.commands import WithdrawClaim
-    from moot.protocols.trace.model import Role
-
     command = WithdrawClaim(claim_id=claim, reason=reason)
     outcome = take_step(session, trace, Role.EXECUTOR, command, key)
     return ClaimStep(trace_of(outcome), claim, stage_after(outcome), outcome.findings)
@@ -109,10 +106,6 @@ def challenge(
 
     `evidence` is named as in `claim`. Refused for everyone but the critic, and after the end.
     """
-    from moot.flows.trace import tracing
-    from moot.protocols.trace.commands import ChallengeClaim
-    from moot.protocols.trace.model import Role
-
     workspace = session.workspace
     stream = tracing.require_trace(workspace, trace)
     cited = tuple(tracing.resolve_evidence(workspace, stream, named) for named in evidence)
@@ -129,10 +122,6 @@ def finalize(
 
     Refused while a claim is challenged or a run has not ended. Only the audit follows.
     """
-    from moot.protocols.trace.commands import SignFinalStatement
-    from moot.protocols.trace.events import FinalStatementSigned
-    from moot.protocols.trace.model import Role
-
     command = SignFinalStatement(statement=statement)
     outcome = take_step(session, trace, Role.EXECUTOR, command, key)
     signed = outcome.newest(FinalStatementSigned).event

@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from moot.api.operation import operation
-from moot.api.runs import USUAL, RunResult, read_participants, result_fields, seating
-from moot.api.traces.recording import actor_in_role
+from moot.api.runs.limits import USUAL, RunResult, read_participants, result_fields, seating
+from moot.api.traces import tracing
+from moot.api.traces.tracing import actor_in_role
 from moot.core.findings import Finding
+from moot.protocols.trace.events import ToolExecutionFailed
+from moot.protocols.trace.machine import MACHINE as TRACE
+from moot.protocols.trace.model import Role
 
 if TYPE_CHECKING:
-    from moot.api.runs import Limits, RunWatcher, Terminal
+    from moot.api.runs.limits import Limits, RunWatcher, Terminal
     from moot.api.session import Session
 
 
@@ -66,9 +70,7 @@ def execute(session: Session, trace: str, intent: str) -> ExecutedIntent:
     record before it runs. An intent runs at most once, so a repeat is refused and needs no key.
     Refused, with nothing run, if it needs an approval or a reservation that is not there.
     """
-    from moot.flows.trace import execution, tracing
-    from moot.protocols.trace.machine import MACHINE as TRACE
-    from moot.protocols.trace.model import Role
+    from moot.api.traces import running as execution
 
     workspace = session.workspace
     stream = tracing.require_trace(workspace, trace)
@@ -95,9 +97,7 @@ def recover(session: Session, trace: str) -> RecoveredRuns:
 
     Every operation that writes to a trace does this first. A repeat finds nothing left to record.
     """
-    from moot.flows.trace import execution, tracing
-    from moot.protocols.trace.events import ToolExecutionFailed
-    from moot.protocols.trace.machine import MACHINE as TRACE
+    from moot.api.traces import running as execution
 
     workspace = session.workspace
     stream = tracing.require_trace(workspace, trace)
@@ -128,8 +128,7 @@ def run(
     `terminal` is where a participant called `human` is asked. A repeat goes on where the trace
     stands.
     """
-    from moot.flows.runs.run_trace import run_trace
-    from moot.flows.runs.runnable_trace import ExecutionSite
+    from moot.api.runs.trace import ExecutionSite, run_trace
 
     specs = read_participants(session, participants)
     seats = seating(session, terminal, limits or USUAL)

@@ -7,13 +7,19 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from moot.api.operation import operation
-from moot.api.traces.recording import actor_in_charge, stage_after, trace_of
+from moot.api.traces import tracing
+from moot.api.traces.tracing import actor_in_charge, stage_after, trace_of
 from moot.core.errors import Malformed
 from moot.core.findings import Finding
+from moot.engine.registry_commands import find_agent
+from moot.protocols.trace.commands import AbortTrace, RotateKey
+from moot.protocols.trace.events import KeyRotated
+from moot.protocols.trace.machine import MACHINE as TRACE
+from moot.protocols.trace.model import Role
+from moot.protocols.trace.policy import DEFAULT_POLICY, parse_policy
 
 if TYPE_CHECKING:
     from moot.api.session import Session
-    from moot.protocols.trace.model import Role
 
 
 class NewTrace(msgspec.Struct, frozen=True):
@@ -61,10 +67,6 @@ def new(
     earlier trace that this one takes up again. Refused if an agent begins it, if a name is not
     registered, or if two parts have the same agent and the policy does not allow that.
     """
-    from moot.flows.trace import tracing
-    from moot.protocols.trace.model import Role
-    from moot.protocols.trace.policy import DEFAULT_POLICY, parse_policy
-
     workspace = session.workspace
     roles = {
         Role.PLANNER: planner,
@@ -92,12 +94,6 @@ def rotate(
 
     For people, not for the four agents. Refused if the part has that key already.
     """
-    from moot.engine.agents import find_agent
-    from moot.flows.trace import tracing
-    from moot.protocols.trace.commands import RotateKey
-    from moot.protocols.trace.events import KeyRotated
-    from moot.protocols.trace.machine import MACHINE as TRACE
-
     workspace = session.workspace
     stream = tracing.require_trace(workspace, trace)
     player = tracing.agent_in_role(workspace.engine.state(TRACE, stream), _read_role(role))
@@ -116,8 +112,6 @@ def rotate(
 
 
 def _read_role(text: str) -> Role:
-    from moot.protocols.trace.model import Role
-
     try:
         return Role(text)
     except ValueError:
@@ -128,9 +122,6 @@ def _read_role(text: str) -> Role:
 @operation("trace.abort", writes=True)
 def abort(session: Session, trace: str, reason: str, *, key: str | None = None) -> AbortedTrace:
     """Stop a trace for good; the reason stays on record. For people, not for its four agents."""
-    from moot.flows.trace import tracing
-    from moot.protocols.trace.commands import AbortTrace
-
     workspace = session.workspace
     stream = tracing.require_trace(workspace, trace)
     command = AbortTrace(reason=reason)

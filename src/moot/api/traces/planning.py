@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from moot.api.operation import operation
-from moot.api.traces.recording import stage_after, take_step, trace_of
+from moot.api.traces.tracing import stage_after, take_step, trace_of
 from moot.core.clock import SECOND
 from moot.core.findings import Finding
+from moot.protocols.trace.commands import CreateProposal, ReviewIntent, ReviewProposal, SignIntent
+from moot.protocols.trace.events import ProposalCreated, ToolIntentSigned
+from moot.protocols.trace.model import Role
 
 if TYPE_CHECKING:
     from moot.api.session import Session
@@ -69,10 +72,6 @@ def propose(
     `fallback_for` names a failed intent that this makes up for, `supersedes` the proposal that it
     replaces. Refused for everyone but the planner, and once the trace has its final statement.
     """
-    from moot.protocols.trace.commands import CreateProposal
-    from moot.protocols.trace.events import ProposalCreated
-    from moot.protocols.trace.model import Role
-
     command = CreateProposal(
         objective=objective,
         required_tools=tuple(tools),
@@ -103,9 +102,6 @@ def review(
     conditional: each intent under it needs the critic's approval too; blocked: until revised.
     Refused for everyone but the critic, and for a proposal that is settled.
     """
-    from moot.protocols.trace.commands import ReviewProposal
-    from moot.protocols.trace.model import Role
-
     command = ReviewProposal(
         proposal_id=proposal,
         status=verdict,
@@ -144,10 +140,6 @@ def intend(
     where it runs, from the project's root. A class of risk (low, medium, high, critical) below the
     policy's own is raised to it. Refused without an approved proposal that names the tool.
     """
-    from moot.protocols.trace.commands import SignIntent
-    from moot.protocols.trace.events import ToolIntentSigned
-    from moot.protocols.trace.model import Role
-
     millis = None if timeout_seconds is None else max(1, round(timeout_seconds * SECOND))
     intent = SignIntent(
         proposal_id=proposal,
@@ -189,9 +181,6 @@ def review_intent(
 
     Refused for everyone but the critic, and for an intent that has run.
     """
-    from moot.protocols.trace.commands import ReviewIntent
-    from moot.protocols.trace.model import Role
-
     command = ReviewIntent(intent_id=intent, status=verdict, rationale=rationale)
     outcome = take_step(session, trace, Role.CRITIC, command, key)
     return ReviewedIntent(

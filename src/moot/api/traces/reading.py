@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import msgspec
+from msgspec.structs import replace
 
 from moot.api.operation import operation
 from moot.core.clock import to_text
-from moot.core.quoted import Quoted
+from moot.core.text import Quoted
 from moot.pages import Report
 from moot.protocols.observed.views import WatchedSessionView, count_work, view_session
+from moot.protocols.trace.events import ClaimIssued, ToolExecutionCompleted
 from moot.protocols.trace.machine import MACHINE as TRACE
 from moot.protocols.trace.views import ClaimView, EndedRunView, IntentView, TraceStatus, view_status
 
@@ -76,10 +78,8 @@ class _IndexedTrace(msgspec.Struct, frozen=True):
 @operation("trace.status")
 def status(session: Session, trace: str) -> TraceStatus:
     """Where a trace stands, what is open, what the last runs left, and who is to act."""
-    from msgspec.structs import replace
-
-    from moot.flows.observed.sessions import count_work_during_trace
-    from moot.flows.trace import run_lock, tracing
+    from moot.api.observed.sessions import count_work_during_trace
+    from moot.api.traces import running, tracing
 
     workspace = session.workspace
     stream = tracing.require_trace(workspace, trace)
@@ -89,7 +89,7 @@ def status(session: Session, trace: str) -> TraceStatus:
         known,
         intents=_with_commands(workspace, stream, known.intents),
         running=tuple(
-            replace(run, alive=run_lock.is_running(workspace.path, stream, run.intent))
+            replace(run, alive=running.is_running(workspace.path, stream, run.intent))
             for run in known.running
         ),
         claims=_with_texts(workspace, stream, known.claims),
@@ -102,9 +102,7 @@ def _with_commands(
     workspace: Workspace, stream: str, intents: tuple[IntentView, ...]
 ) -> tuple[IntentView, ...]:
     """What exactly the newest intents would run: nobody approves a name alone."""
-    from msgspec.structs import replace
-
-    from moot.flows.trace import tracing
+    from moot.api.traces import tracing
 
     shown = []
     for intent in intents[-MOST_SHOWN:]:
@@ -118,10 +116,7 @@ def _with_commands(
 def _with_texts(
     workspace: Workspace, stream: str, claims: tuple[ClaimView, ...]
 ) -> tuple[ClaimView, ...]:
-    from msgspec.structs import replace
-
-    from moot.flows.trace import tracing
-    from moot.protocols.trace.events import ClaimIssued
+    from moot.api.traces import tracing
 
     shown = []
     for claim in claims[-MOST_SHOWN:]:
@@ -132,8 +127,7 @@ def _with_texts(
 
 def _ended_runs(workspace: Workspace, stream: str, state: State) -> tuple[EndedRunView, ...]:
     """The last runs that have ended, and what they left to be claimed from."""
-    from moot.flows.trace import tracing
-    from moot.protocols.trace.events import ToolExecutionCompleted
+    from moot.api.traces import tracing
 
     names = (f"x{number}" for number in range(state.execution_count, 0, -1))
     newest_first = []
@@ -152,12 +146,11 @@ def report(session: Session, trace: str, *, file: Path | None = None) -> TraceRe
 
     With `file` (FILE.html, FILE.md or FILE.json) the page is written there.
     """
-    from moot.api.page_files import write_page
-    from moot.flows.observed.sessions import count_work_during_trace
-    from moot.flows.trace import inspection, tracing
+    from moot.api.observed.sessions import count_work_during_trace
+    from moot.api.page.files import write_page
+    from moot.api.traces import inspection, tracing
     from moot.protocols.trace.audit.page import trace_page
-    from moot.protocols.trace.machine import MACHINE as TRACE
-    from moot.workspace.check import CheckOptions
+    from moot.workspace.integrity_check import CheckOptions
 
     workspace = session.workspace
     stream = tracing.require_trace(workspace, trace)
@@ -190,7 +183,7 @@ def observed(session: Session, *, agent: str | None = None) -> ObservedWork:
 
     Nothing here was planned, approved or proved: it is what a coding tool's hook saw.
     """
-    from moot.flows.observed.sessions import list_sessions
+    from moot.api.observed.sessions import list_sessions
 
     watched = list_sessions(session.workspace, agent)
     counted = count_work(0, [record.state for record in watched]).removeprefix("governed 0, ")

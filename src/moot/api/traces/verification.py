@@ -11,17 +11,20 @@ import msgspec
 from msgspec.structs import asdict
 
 from moot.api.operation import operation
-from moot.api.traces.recording import actor_in_role
+from moot.api.traces import tracing
+from moot.api.traces.tracing import actor_in_role
 from moot.core.errors import Malformed, MootError
 from moot.core.findings import Finding, Severity, fill_hint
+from moot.protocols.trace.machine import MACHINE as TRACE
+from moot.protocols.trace.model import ENDED, Profile, Role
+from moot.store.files import write_pieces
 from moot.verify.verdict import BundlePlace, BundleVerdict, VerdictCheck, VerdictName
 from moot.verify.verdict import VerdictFinding as CheckerFinding
 
 if TYPE_CHECKING:
     from moot.api.session import Session
-    from moot.flows.trace.inspection import Inspection
+    from moot.api.traces.inspection import Inspection
     from moot.protocols.trace.audit.report import AuditCheck, AuditReport
-    from moot.protocols.trace.model import Profile
 
 _SOUND: Final = ("valid", "unproven")
 
@@ -127,11 +130,9 @@ def audit(
     begun; a trace that has ended is looked at again without recording anything: a repeat needs no
     key. Refused for everyone but the auditor, and before the final statement.
     """
-    from moot.api.page_files import require_page_name, write_page
-    from moot.flows.trace import auditing, tracing
+    from moot.api.page.files import require_page_name, write_page
+    from moot.api.traces import inspection as auditing
     from moot.protocols.trace.audit.page import trace_page
-    from moot.protocols.trace.machine import MACHINE as TRACE
-    from moot.protocols.trace.model import Role
 
     require_page_name(file)
     workspace = session.workspace
@@ -171,8 +172,6 @@ def export(
     draft, a line each; then no trace is named (`one_or_the_other`).
     """
     from moot.engine.export import bundle
-    from moot.flows.trace import tracing
-    from moot.store.named_files import write_pieces
 
     if agent_trace == (trace is not None):
         raise Malformed(
@@ -194,9 +193,8 @@ def export(
 
 
 def _export_agent_trace(session: Session, file: Path) -> ExportedTrace:
-    from moot.flows.guard.agent_trace import make_records
-    from moot.flows.observed.session_records import find_session_records
-    from moot.store.named_files import write_pieces
+    from moot.api.guard.agent_trace import make_records
+    from moot.api.observed.sessions import find_session_records
 
     writers = find_session_records(session.workspace)
     records = make_records(session.workspace, session.place.worktree, writers)
@@ -222,11 +220,11 @@ def verify(
     `jobs` None takes as many processes as its length is worth. Nothing is written, but with `file`
     the page of the first trace there.
     """
-    from moot.api.page_files import require_page_name, write_page
-    from moot.flows.trace import inspection, tracing
+    from moot.api.page.files import require_page_name, write_page
+    from moot.api.traces import inspection, tracing
     from moot.protocols.trace.audit.page import trace_page
-    from moot.workspace.check import CheckOptions
     from moot.workspace.find import require_ledger
+    from moot.workspace.integrity_check import CheckOptions
 
     require_page_name(file)
     how = CheckOptions(session.keys, trust, jobs or inspection.choose_jobs(Path(what)), progress)
@@ -244,8 +242,6 @@ def verify(
 
 def _may_be_trace(what: str) -> bool:
     """False if it can only be the name of a file."""
-    from moot.flows.trace import tracing
-
     try:
         tracing.stream_of(what)
     except MootError:
@@ -289,8 +285,6 @@ def _failing_trace(inspected: Inspection) -> dict[str, Any]:
 
 
 def _trace_verdict(report: AuditReport) -> TraceVerdict:
-    from moot.protocols.trace.model import ENDED
-
     return TraceVerdict(
         trace=report.trace,
         status=str(report.verdict),
@@ -346,8 +340,6 @@ def _with_trace(finding: Finding, trace: str, is_live: bool) -> TraceFinding:
 
 
 def _read_profile(text: str) -> Profile:
-    from moot.protocols.trace.model import Profile
-
     try:
         return Profile(text)
     except ValueError:

@@ -1,8 +1,10 @@
 """The registry: one small stream that says which keys exist, for whom, and since when.
 
-It is a machine like any protocol's, and the first to read: `model.py` the nouns, `commands.py`
-what may be asked, `events.py` the facts, `rules.py` the rules as a table, `machine.py` the
-automaton, `proofs.py` what new keys and their endorsers sign.
+    machine.py  the registry's machine: which keys exist and for whom they sign
+    model.py    keys, names, commands, events, and the statements that new keys sign
+    rules.py    the registry's rules, one row each
+
+It is a machine like those of the protocols. Replay reads it first.
 """
 
 from moot.core.registry.machine import MACHINE

@@ -14,6 +14,8 @@ from typing import Any
 
 import msgspec
 
+from moot.core.ed25519 import PUBLIC_BYTES
+from moot.core.findings import check_all
 from moot.core.machine import (
     Case,
     Command,
@@ -30,10 +32,10 @@ from moot.core.machine import (
     refusal,
 )
 from moot.core.names import REGISTRY, SYSTEM
-from moot.core.registry import commands as ask
-from moot.core.registry import events as did
-from moot.core.registry.model import Agent, KeyEnding, RegisteredKey, State
-from moot.core.registry.proofs import ORIGIN_PREFIX
+from moot.core.registry import model as ask
+from moot.core.registry import model as did
+from moot.core.registry.model import ORIGIN_PREFIX, Agent, KeyEnding, RegisteredKey, State
+from moot.core.signing import key_id
 
 # What may follow what, for one key (REG-36). Nothing follows a revocation: its row is empty.
 TRANSITIONS: dict[str, dict[str, str]] = {
@@ -46,18 +48,17 @@ TRANSITIONS: dict[str, dict[str, str]] = {
 
 
 def decide(state: State, command: Command, context: Context) -> Decision:
-    """Accept or refuse; whatever is asked, nothing is raised (REG-35)."""
+    """Accept or refuse a command. Never raises (REG-35)."""
     if not isinstance(command, ask.CreateLedger) and not state.origin:
         return refusal("REG-00", "no_ledger", "this ledger has not been created")
-    from moot.core.findings import check_all
-    from moot.core.registry.rules import RULES  # nothing is decided by whoever only reads
+    from moot.core.registry.rules import RULES  # imported here: a process that only reads skips it
 
     findings = check_all(RULES[type(command)], Case(state, command, context))
     return decide_by_findings(findings, *_DRAFTS[type(command)](state, command))
 
 
 def _copy_fields(event: type[Event]) -> Callable[[State, Any], tuple[Event]]:
-    """For events that record just what the command asked: each field from the field of its name."""
+    """Return a function that makes the event from the command's fields of the same names."""
     names = event.__struct_fields__
 
     def draft(_state: State, command: Any) -> tuple[Event]:
@@ -67,7 +68,7 @@ def _copy_fields(event: type[Event]) -> Callable[[State, Any], tuple[Event]]:
 
 
 def _draft_revocation(_state: State, command: ask.RevokeKey) -> tuple[Draft]:
-    """REG-34: the cited heads say which of the key's signatures still count."""
+    """Cite the heads artifact: it defines which of the key's signatures stay valid (REG-34)."""
     event = did.KeyRevoked(heads=command.heads.sha256, kid=command.kid, reason=command.reason)
     return (Draft(event, (command.heads,)),)
 
@@ -90,13 +91,13 @@ _DRAFTS: dict[type[Command], Callable[[State, Any], tuple[Event | Draft, ...]]] 
 
 
 def evolve(state: State, recorded: Recorded[Any]) -> State:
-    """The state after an event. Total, even where a bad event stands in the ledger (REG-35)."""
+    """Return the state after an event. Never raises, not even for an invalid event (REG-35)."""
     changed = _EVOLVE[type(recorded.event)](state, recorded)
     return msgspec.structs.replace(changed, position=recorded.seq)
 
 
 def _on_created(state: State, recorded: Recorded[did.LedgerCreated]) -> State:
-    """REG-30: event 0 names both founding keys; the root key's id gives the ledger its name."""
+    """Add both founding keys; the id of the root key names the ledger (REG-30)."""
     event, kid = recorded.event, recorded.actor.kid
     root = RegisteredKey(kid, SYSTEM, KeyClass.SYSTEM, 1, event.root, event.custodian, 0)
     return msgspec.structs.replace(
@@ -125,7 +126,7 @@ def _on_added(state: State, recorded: Recorded[did.KeyAdded] | Recorded[did.KeyR
 
 
 def _on_rotated(state: State, recorded: Recorded[did.KeyRotated]) -> State:
-    """REG-32: the replaced key ends at the very position where its successor is added."""
+    """End the replaced key at the position where its successor is added (REG-32)."""
     ended = _end_key(state, recorded.event.replaces, recorded.seq, KeyEnding.ROTATED)
     return _on_added(ended, recorded)
 
@@ -168,9 +169,9 @@ _EVOLVE: dict[type[Event], Callable[[State, Any], State]] = {
 def _end_key(
     state: State, kid: str, seq: int, ending: KeyEnding, heads: str | None = None
 ) -> State:
-    """REG-33: a key ends where it first ended, and once revoked it stays revoked.
+    """End a key. The first end counts, and a revoked key stays revoked (REG-33).
 
-    A revocation may come after a rotation or retirement: it adds its heads, but moves no end.
+    A revocation after a rotation or retirement adds its heads, but does not move the end.
     """
     key = state.keys.get(kid)
     if key is None or key.ending is KeyEnding.REVOKED:
@@ -181,10 +182,7 @@ def _end_key(
 
 
 def _key_id(public: str) -> str | None:
-    """The id of a public key; None if the text is no key at all, for such an event adds none."""
-    from moot.core.ed25519 import PUBLIC_BYTES  # libsodium is loaded only where needed
-    from moot.core.signing import key_id
-
+    """Return the id of a public key, or None if the text is no key: such an event adds no key."""
     try:
         raw = bytes.fromhex(public)
     except ValueError:
@@ -193,7 +191,7 @@ def _key_id(public: str) -> str | None:
 
 
 def index(recorded: Recorded[Any]) -> Iterable[RowChange]:
-    """Erased artifacts, so that a missing one is explained without reading the whole registry."""
+    """Index erased artifacts, so that a missing one is explained without reading the registry."""
     event = recorded.event
     if isinstance(event, did.ArtifactErased):
         yield Put("registry.erased", event.sha256, {"reason": event.reason})

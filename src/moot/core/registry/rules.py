@@ -1,6 +1,6 @@
 """The registry's rules, one row each. docs/format.md section 4 is the norm.
 
-A row's check yields `(message, where)` for each breach; an empty message means the row's own
+A check yields `(message, where)` for each breach; for an empty message the user sees the row's
 sentence.
 """
 
@@ -16,8 +16,8 @@ from moot.core.errors import Malformed
 from moot.core.findings import Breach, Rule
 from moot.core.machine import Case, Command, KeyClass
 from moot.core.names import AGENT, CHECKPOINT, OPERATOR, RESERVED, SYSTEM
-from moot.core.registry import commands as ask
-from moot.core.registry import proofs
+from moot.core.registry import model
+from moot.core.registry import model as ask
 from moot.core.registry.model import KeyEnding, KeyEndorsement, State
 
 Breaches = Iterator[Breach]
@@ -28,13 +28,13 @@ CLOCKS = ("system", "fixed")
 
 
 def _statement(case: Case[State, ask.AddKey] | Case[State, ask.RotateKey]) -> bytes | None:
-    """What the new key and its endorser must have signed.
+    """Return the statement that the new key and its endorser must have signed.
 
-    None if a part cannot be signed at all, such as a lone surrogate: then no proof holds either.
+    None if it has no canonical bytes, for example because of a lone surrogate: no proof is valid.
     """
     command = case.command
     try:
-        return proofs.key_statement(
+        return model.key_statement(
             origin=case.context.origin,
             name=command.name,
             kind=command.kind,
@@ -47,7 +47,7 @@ def _statement(case: Case[State, ask.AddKey] | Case[State, ask.RotateKey]) -> by
 
 
 def _is_endorsed(state: State, statement: bytes | None, endorsement: KeyEndorsement) -> bool:
-    return statement is not None and proofs.is_endorsement_valid(state, statement, endorsement)
+    return statement is not None and model.is_endorsement_valid(state, statement, endorsement)
 
 
 def not_by_system(case: Case[State, Command]) -> Breaches:
@@ -68,22 +68,22 @@ def already_created(case: Case[State, ask.CreateLedger]) -> Breaches:
 def bad_founding(case: Case[State, ask.CreateLedger]) -> Breaches:
     command = case.command
     if not _checkpoint_is_proved(case):
-        yield "the checkpoint key's proof does not hold", "checkpoint_proof"
+        yield "the proof of the checkpoint key is not valid", "checkpoint_proof"
     if command.checkpoint == command.root:
-        yield "root and checkpoint are two keys: one purpose a key", "checkpoint"
+        yield "root and checkpoint must be two different keys", "checkpoint"
     try:
         root = signing.public_key(command.root)
     except Malformed as error:
         yield str(error), "root"
     else:
-        if case.context.origin != proofs.ORIGIN_PREFIX + signing.key_id(root):
+        if case.context.origin != model.ORIGIN_PREFIX + signing.key_id(root):
             yield "the ledger's id does not belong to this root key", "root"
 
 
 def _checkpoint_is_proved(case: Case[State, ask.CreateLedger]) -> bool:
     command = case.command
     try:
-        statement = proofs.key_statement(
+        statement = model.key_statement(
             origin=case.context.origin,
             name=CHECKPOINT,
             kind=KeyClass.CHECKPOINT,
@@ -93,7 +93,7 @@ def _checkpoint_is_proved(case: Case[State, ask.CreateLedger]) -> bool:
         )
     except Malformed:
         return False
-    return proofs.is_proof_valid(command.checkpoint, statement, command.checkpoint_proof)
+    return model.is_proof_valid(command.checkpoint, statement, command.checkpoint_proof)
 
 
 def bad_clock(case: Case[State, ask.CreateLedger]) -> Breaches:
@@ -158,12 +158,13 @@ def key_already_registered(case: Case[State, ask.AddKey] | Case[State, ask.Rotat
 
 def proof_does_not_hold(case: Case[State, ask.AddKey] | Case[State, ask.RotateKey]) -> Breaches:
     command, statement = case.command, _statement(case)
-    if statement is None or not proofs.is_proof_valid(command.public, statement, command.proof):
+    if statement is None or not model.is_proof_valid(command.public, statement, command.proof):
         yield "", "proof"
 
 
 def person_not_endorsed(case: Case[State, ask.AddKey]) -> Breaches:
-    """Every person's key but the first needs a person's consent; any consent given must hold."""
+    """Report a person's key, other than the first, without a person's consent; also any invalid
+    consent."""
     endorsement = case.command.endorsement
     if endorsement is None:
         if case.command.kind is KeyClass.HUMAN and _has_humans(case.state):
@@ -262,24 +263,24 @@ def history_not_endorsed(case: Case[State, ask.AcceptHistory]) -> Breaches:
 def _loss_statement(case: Case[State, ask.AcceptHistory]) -> bytes | None:
     lost, reason = case.command.lost, case.command.reason
     try:
-        return proofs.loss_statement(origin=case.context.origin, lost=lost, reason=reason)
+        return model.loss_statement(origin=case.context.origin, lost=lost, reason=reason)
     except Malformed:
         return None
 
 
 _BY_SYSTEM = Rule("REG-01", "not_allowed", "only the ledger's own root key may do this",
                   not_by_system,
-                  "the root key is in the key folder of whoever ran `moot init`")  # fmt: skip
+                  "the root key is in the key folder of the user who ran `moot init`")  # fmt: skip
 _BY_SYSTEM_OR_HUMAN = Rule("REG-02", "not_allowed", "only the root key or a person may do this",
                            not_by_system_or_human,
-                           "let a person do this, outside of `moot run`")  # fmt: skip
+                           "ask a person to do this, outside of `moot run`")  # fmt: skip
 _REASON = Rule("REG-03", "reason_required", "a reason is required", reason_missing,
                "--reason TEXT")  # fmt: skip
 _WEAK = Rule("REG-04", "weak_key", "the public key is not safe", weak_key,
              "make a new key: `moot agent register NAME`")  # fmt: skip
 _KNOWN = Rule("REG-05", "key_known", "this key was registered before", key_already_registered,
               "make a new key: one key, one name")  # fmt: skip
-_PROOF = Rule("REG-06", "no_proof", "the proof that the key is held does not hold",
+_PROOF = Rule("REG-06", "no_proof", "the signature that proves possession of the key is not valid",
               proof_does_not_hold, "sign with the key that is being registered")  # fmt: skip
 _UNKNOWN = Rule("REG-07", "agent_not_found", "no such agent", unknown_name,
                 "`moot agent list` shows all")  # fmt: skip
@@ -293,7 +294,7 @@ RULES: dict[type[Command], tuple[Rule[Any], ...]] = {
         _BY_SYSTEM,
         Rule("REG-10", "ledger_exists", "the ledger exists already", already_created,
              "`moot status` shows it"),
-        Rule("REG-11", "bad_founding", "the ledger's keys do not hold", bad_founding,
+        Rule("REG-11", "bad_founding", "the ledger's keys are not valid", bad_founding,
              "let `moot init` make the keys"),
         Rule("REG-08", "bad_value", "the clock is `system` or `fixed`", bad_clock,
              "let `moot` build the command"),
@@ -306,8 +307,8 @@ RULES: dict[type[Command], tuple[Rule[Any], ...]] = {
         Rule("REG-13", "name_reserved", "the name is reserved", reserved_name,
              "choose a name of your own, such as amber-otter"),
         Rule("REG-14", "name_taken", "the name was used before", name_taken,
-             "choose another name: none is given twice; if it is yours and has not ended,"
-             " `moot --as NAME join` goes on under it"),
+             "choose another name: no name is used twice; if it is yours and has not ended,"
+             " continue with `moot --as NAME join`"),
         Rule("REG-15", "wrong_class", "new names are agents or people", wrong_key_class,
              "`moot agent register NAME`, with --human for a person"),
         _CUSTODY,
@@ -316,7 +317,7 @@ RULES: dict[type[Command], tuple[Rule[Any], ...]] = {
         _PROOF,
         Rule("REG-16", "human_key_required", "the consent of a person is missing",
              person_not_endorsed,
-             "let a registered person unlock their key at a terminal of the machine that has it"),
+             "ask a registered person to unlock their key at a terminal where the key is"),
     ),
     ask.RotateKey: (
         _BY_SYSTEM,
@@ -328,7 +329,7 @@ RULES: dict[type[Command], tuple[Rule[Any], ...]] = {
         _KNOWN,
         _PROOF,
         Rule("REG-18", "not_endorsed", "consent is missing", rotation_not_endorsed,
-             "run this where the old key is, or let a person unlock theirs"),
+             "run this on the machine that has the old key, or ask a person to unlock theirs"),
     ),
     ask.RevokeKey: (
         _BY_SYSTEM_OR_HUMAN,
@@ -341,19 +342,19 @@ RULES: dict[type[Command], tuple[Rule[Any], ...]] = {
         _BY_SYSTEM,
         _UNKNOWN,
         Rule("REG-20", "cannot_retire", "the agent cannot retire", cannot_retire,
-             "`moot agent show NAME` says how it stands"),
+             "`moot agent show NAME` shows its state"),
     ),
     ask.EraseArtifact: (
         _BY_SYSTEM_OR_HUMAN,
         _REASON,
         Rule("REG-21", "already_erased", "this artifact was erased before", already_erased,
-             "nothing is left to do"),
+             "there is nothing left to do"),
         _ARTIFACT,
     ),
     ask.AcceptHistory: (
         _BY_SYSTEM,
         _REASON,
         Rule("REG-22", "human_key_required", "a person must accept the loss", history_not_endorsed,
-             "let a registered person unlock their key at a terminal"),
+             "ask a registered person to unlock their key at a terminal"),
     ),
 }  # fmt: skip

@@ -11,8 +11,7 @@ from __future__ import annotations
 
 import msgspec
 
-from moot.core.findings import Finding, Severity, check_all
-from moot.core.findings import select_errors as errors_of
+from moot.core.findings import Finding, Severity, check_all, select_errors
 from moot.protocols.debate.course import Course, follow_entries
 from moot.protocols.debate.entry_checks import EntryCase
 from moot.protocols.debate.entry_order import EntryRemark, RemarkKind, drop_doubles, remark_on_order
@@ -24,9 +23,13 @@ from moot.protocols.debate.file_rules import (
     OrderCase,
     rules_for_entry,
 )
-from moot.protocols.debate.model import SPEAKERS_AFTER_END, SessionDocument, parse_time
+from moot.protocols.debate.model import (
+    SPEAKERS_AFTER_END,
+    SessionDocument,
+    parse_time,
+)
 from moot.protocols.debate.reader import read_document
-from moot.protocols.debate.schema import KnownSettings, interpret_settings
+from moot.protocols.debate.settings import KnownSettings, interpret_settings
 
 _INCOMPLETE = "MISSING_YIELD_MARKER"
 
@@ -42,12 +45,12 @@ class CheckedSession(msgspec.Struct, frozen=True):
 
     @property
     def valid(self) -> bool:
-        return not errors_of(self.findings)
+        return not select_errors(self.findings)
 
     @property
     def has_blocking_errors(self) -> bool:
         """Errors forbid a verdict (A-53); an entry that is being written is none here (A-75)."""
-        return any(finding.code != _INCOMPLETE for finding in errors_of(self.findings))
+        return any(finding.code != _INCOMPLETE for finding in select_errors(self.findings))
 
     @property
     def entry_count(self) -> int:
@@ -93,7 +96,8 @@ def check_document(
     findings = _spare_unfinished_entry(document, findings)
     if course is not None and any(one.severity is Severity.ERROR for one in findings):
         course = _leave_undecided(document, course, rejected, findings)
-    return CheckedSession(document, known, _sorted(findings), rejected, course)
+    in_file_order = sorted(findings, key=lambda finding: finding.line or 0)
+    return CheckedSession(document, known, tuple(in_file_order), rejected, course)
 
 
 def _spare_unfinished_entry(document: SessionDocument, findings: list[Finding]) -> list[Finding]:
@@ -147,11 +151,14 @@ def _leave_undecided(
     document: SessionDocument, course: Course, rejected: frozenset[int], findings: list[Finding]
 ) -> Course:
     """A-53: a file with errors is never ended by consensus."""
-    if all(one.code == _INCOMPLETE for one in errors_of(findings)):
+    if all(one.code == _INCOMPLETE for one in select_errors(findings)):
         return course
     return follow_entries(document, course.rules, rejected, decide=False)
 
 
-def _sorted(findings: list[Finding]) -> tuple[Finding, ...]:
-    """In the order of the file; what has no line comes first."""
-    return tuple(sorted(findings, key=lambda finding: finding.line or 0))
+def check_longer(
+    checked: CheckedSession, more: str, *, file_name: str | None = None
+) -> CheckedSession:
+    """Check the file with this text behind it."""
+    document = checked.document
+    return check_session(document.byte_order_mark + document.text + more, file_name=file_name)

@@ -17,47 +17,38 @@ class Begin(Command, frozen=True, kw_only=True):
     digest: str
 
 
-class Add(Command, frozen=True, kw_only=True):
-    """Record the entry you are about to append, under your own key."""
+class PieceCommand(Command, frozen=True, kw_only=True):
+    """What every command about a piece of the dialogue brings."""
 
     start: int
     text: str
     digest: str
+
+
+class Add(PieceCommand, frozen=True, kw_only=True):
+    """Record the entry you are about to append, under your own key."""
+
     after_end: bool = False
 
 
-class Observe(Command, frozen=True, kw_only=True):
+class Observe(PieceCommand, frozen=True, kw_only=True):
     """Record what stands in the file, by whomever: an entry, or the operator's mark."""
 
-    start: int
-    text: str
-    digest: str
     double: bool = False
 
 
-class Escalate(Command, frozen=True, kw_only=True):
+class Escalate(PieceCommand, frozen=True, kw_only=True):
     """Record the entry that the policy writes for an agent whose time is up."""
 
-    start: int
-    text: str
-    digest: str
     agent: str
 
 
-class Resume(Command, frozen=True, kw_only=True):
+class Resume(PieceCommand, frozen=True, kw_only=True):
     """Give the late agent its time again. This is the operator's act."""
 
-    start: int
-    text: str
-    digest: str
 
-
-class AddContext(Command, frozen=True, kw_only=True):
+class AddContext(PieceCommand, frozen=True, kw_only=True):
     """Put a subsection at the end of the context. This is the operator's act."""
-
-    start: int
-    text: str
-    digest: str
 
 
 class Sign(Command, frozen=True, kw_only=True):

@@ -13,8 +13,8 @@ from typing import Final, NamedTuple
 
 from moot.core.findings import Finding, check_all
 from moot.core.markdown import LineKind, scan_lines
+from moot.protocols.debate.file_checks import Flaw, flaw_at, norm
 from moot.protocols.debate.model import DebateEntry, SessionDocument
-from moot.protocols.debate.norms import Flaw, flaw_at, norm
 from moot.protocols.debate.reader import read_document
 
 _NEW_FILE = "go back to the old version, and append"

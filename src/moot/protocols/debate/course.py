@@ -9,9 +9,9 @@ entries. So `CourseWalk` goes over them once, in file order, and does for each o
     4. count it         its turn and its vote; then: is the round complete, does that end it?
 
 The walk never stops and never refuses: what stands in a file, stands. It only remarks, and
-`filerules.ORDER` says how grave a remark is. `follow_entries` walks through a whole file,
-`follow_one_more_entry` one entry further, and the record (`evolution.spoke`) one step for each
-event, so that a bare file and its record never disagree about whose turn it is.
+`ORDER_RULES` says how grave a remark is. `follow_entries` walks through a whole file, and the
+record (`apply_entry`) one step for each event, so that a bare file and its record never disagree
+about whose turn it is.
 """
 
 from __future__ import annotations
@@ -26,12 +26,6 @@ import msgspec
 
 from moot.core.clock import SECOND, Millis
 from moot.core.names import SYSTEM
-from moot.protocols.debate.closing import (
-    find_marked_entries,
-    is_closing_entry,
-    is_person,
-    says_session_end,
-)
 from moot.protocols.debate.consensus import (
     ConsensusOutcome,
     ConsensusVerdict,
@@ -40,8 +34,7 @@ from moot.protocols.debate.consensus import (
     compute_consensus,
     find_vote,
 )
-from moot.protocols.debate.entry_order import EntryRemark, RemarkKind, drop_doubles
-from moot.protocols.debate.listed_order import ListedOrder
+from moot.protocols.debate.entry_order import EntryRemark, ListedOrder, RemarkKind, drop_doubles
 from moot.protocols.debate.model import (
     SPEAKERS_AFTER_END,
     DebateEntry,
@@ -52,7 +45,15 @@ from moot.protocols.debate.model import (
     is_not_applicable,
     parse_time,
 )
-from moot.protocols.debate.phases import Happening, Phase, phase_after
+from moot.protocols.debate.phases import (
+    Happening,
+    Phase,
+    find_marked_entries,
+    is_closing_entry,
+    is_person,
+    phase_after,
+    says_session_end,
+)
 
 # The key of the comment with which an operator gives a late agent its time again (A-59).
 RESUME_KEY = "operator-resume"
@@ -132,41 +133,6 @@ def follow_entries(
     if walk.latest_round.complete:
         walk.remark_on_missed_turns(walk.latest_round)
     open_ = entries[-1] if entries and not entries[-1].yielded else None
-    rounds = tuple(walk.rounds[number].to_round() for number in sorted(walk.rounds))
-    return _finish_course(walk, document, rounds, tuple(walk.remarks), open_)
-
-
-def follow_one_more_entry(document: SessionDocument, course: Course, entry: DebateEntry) -> Course:
-    """The course after one more sound entry, which is yielded and of the latest round or later;
-    what comes of another one means nothing, and the caller finds it in error.
-
-    It costs one entry, not the whole file: the walk is set up as it stood after the latest round,
-    and the rounds before that are taken over as they are.
-    """
-    walk = CourseWalk(course.rules, frozenset(), decide=True)
-    walk.phase, walk.ended_at_round, walk.last_entry = (
-        course.phase,
-        course.ended_at_round,
-        course.last_entry,
-    )
-    if course.rounds:
-        walk.latest_round = RoundSoFar.resume(course.rounds[-1], course.rules, walk.place_in_list)
-        walk.rounds[walk.latest_round.number] = walk.latest_round
-    walk.take_entry(entry)
-    if walk.latest_round.complete:
-        walk.remark_on_missed_turns(walk.latest_round)
-    walked = tuple(walk.rounds[number].to_round() for number in sorted(walk.rounds))
-    rounds = (*course.rounds[:-1], *walked)
-    return _finish_course(walk, document, rounds, (*course.remarks, *walk.remarks), None)
-
-
-def _finish_course(
-    walk: CourseWalk,
-    document: SessionDocument,
-    rounds: tuple[DebateRound, ...],
-    remarks: tuple[EntryRemark, ...],
-    open_: DebateEntry | None,
-) -> Course:
     phase = phase_after(walk.phase, Happening.OPENED) if open_ else walk.phase
     # A-23: a turn begins with the session, the entry before it or the operator's leave, whichever
     # came last. Whoever has begun to write has its time from then on.
@@ -178,9 +144,9 @@ def _finish_course(
     if open_ is not None and open_.at_millis is not None:
         begins = [open_.at_millis]
     since = max((at for at in begins if at is not None), default=0)
-    return Course(
-        walk.rules, rounds, phase, walk.ended_at_round, remarks, walk.last_entry, open_, since
-    )
+    rounds = tuple(walk.rounds[number].to_round() for number in sorted(walk.rounds))
+    remarks = tuple(walk.remarks)
+    return Course(rules, rounds, phase, walk.ended_at_round, remarks, walk.last_entry, open_, since)
 
 
 class RoundSoFar:
@@ -194,18 +160,6 @@ class RoundSoFar:
         self.tally = RunningTally(rules)
         self.complete = False
         self.listed_order: ListedOrder[DebateEntry] = ListedOrder(rules.max_turns_per_round)
-
-    @classmethod
-    def resume(cls, seen: DebateRound, rules: Rules, listed: Mapping[str, int]) -> RoundSoFar:
-        """A round that was walked through before, to be carried on from there."""
-        round_ = cls(seen.number, rules)
-        round_.entries, round_.counts = list(seen.entries), dict(seen.counts)
-        round_.complete = seen.complete
-        for agent, vote in seen.votes.items():
-            round_.tally.set_vote(agent, vote)
-        for entry in seen.entries:
-            round_.listed_order.take(listed[entry.author], entry)  # remarked on when it was walked
-        return round_
 
     def count_entry(self, entry: DebateEntry, vote: DebateVote | None) -> None:
         self.entries.append(entry)

@@ -1,22 +1,20 @@
-"""The dialogue, entry by entry (section 4): the plain way through, and a quick one beside it.
+"""The dialogue, entry by entry (section 4): marks, status line, fields, body, whatever is missing.
 
-The quick way recognises a whole entry of the usual form with one pattern, if nothing in its body
-could change what a line means. It is an optimisation only: whatever it does not recognise goes
-the plain way, and both must agree on every text.
+The lines come from the markdown scanner, so that a heading or a comment in a code block is only
+code. Everything that could be read is kept, together with what was odd about it. BNC-008: an
+entry is read the same whoever wrote it, by hand or with any tool.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 import msgspec
 
 from moot.core.markdown import LineKind, MarkdownLine, scan_lines
-from moot.protocols.debate.entry_reader import is_status_line, read_comment_key, read_entry
 from moot.protocols.debate.model import (
-    FIELDS,
     SECTIONS,
     YIELD_MARKER,
     CommentMark,
@@ -26,6 +24,168 @@ from moot.protocols.debate.model import (
     OddityKind,
     SectionSpan,
 )
+
+_POSITION = re.compile(r"turn:[ \t]*([0-9]{1,9})[ \t]+round:[ \t]*([0-9]{1,9})")
+_EXACT_POSITION = re.compile(r"<!-- turn: [0-9]+ round: [0-9]+ -->")
+# BNC-072: the time may stand in brackets or bare (A-15). BNC-013: there is one author.
+_STATUS = re.compile(
+    r"(?:\[(?P<boxed>[^\[\]]*)\]|(?P<bare>[^\s\[\]]+))"
+    r"[ \t]+\[author:[ \t]*(?P<author>[^\[\]]*?)[ \t]*\][ \t]+"
+    r"\[status:[ \t]*(?P<status>[^\[\]]*?)[ \t]*\][ \t]*\Z"
+)
+_LIKE_STATUS = re.compile(r"\[(?:author|status):")
+# BNC-147: only the first colon divides; a value may hold more of them.
+_FIELD = re.compile(r"(?P<name>[a-z][a-z0-9_-]*):(?:[ \t]+(?P<value>.*))?\Z")
+_HEADINGS = {
+    LineKind.HEADING: OddityKind.HEADING_IN_BODY,
+    LineKind.SETEXT: OddityKind.SETEXT_IN_BODY,
+}
+_BLANK, _TEXT = LineKind.BLANK, LineKind.TEXT
+SUMMARY_LINES: Final = 2
+
+
+def read_comment_key(line: MarkdownLine) -> str:
+    """`entry`, `turn`, `yield` or any other key of a comment line; empty for other lines."""
+    if line.kind is not LineKind.COMMENT:
+        return ""
+    return line.value.partition(":")[0].strip()
+
+
+def read_entry(
+    text: str, lines: Sequence[MarkdownLine], index: int, yielded: bool, recovered: int = 0
+) -> DebateEntry:
+    """BNC-067: the entry that these lines are, its marker (if it was yielded) the last of them.
+
+    `recovered` is the line of a block that was never closed and so ended at the marker (A-36).
+    """
+    reading = _Reading(text, lines[:-1] if yielded else lines)
+    if yielded and not recovered:
+        reading.note_form(lines[-1], YIELD_MARKER)
+    if recovered:
+        reading.odd.append(Oddity(OddityKind.UNCLOSED_BLOCK, recovered))
+    return reading.entry(index, lines[-1].end, yielded)
+
+
+class _Reading:
+    """What has been read of one entry so far; `at` is the next line to look at."""
+
+    def __init__(self, text: str, lines: Sequence[MarkdownLine]) -> None:
+        self.text = text
+        self.lines = lines
+        self.at = 0
+        self.odd: list[Oddity] = []
+
+    def entry(self, index: int, end: int, yielded: bool) -> DebateEntry:
+        first = self.lines[0]
+        id_ = self._read_id()
+        turn, round_ = self._read_position()
+        at, author, status, has_head = self._read_status_line()
+        fields = self._read_fields()
+        body, body_line = self._read_body()
+        return DebateEntry(
+            index, first.number, first.start, end, id_, turn, round_, at, author, status,
+            fields, body, body_line, yielded, has_head, tuple(self.odd),
+        )  # fmt: skip
+
+    def note(self, kind: OddityKind, line: MarkdownLine, text: str = "") -> None:
+        self.odd.append(Oddity(kind, line.number, text))
+
+    def note_form(self, line: MarkdownLine, exact: str) -> None:
+        """R20 for the comment, A-39 for blanks behind it."""
+        if line.text != exact:
+            only_blanks = line.text.rstrip(" \t") == exact
+            self.note(
+                OddityKind.TRAILING_SPACE if only_blanks else OddityKind.COMMENT_FORM,
+                line,
+                line.text,
+            )
+
+    def _peek(self) -> MarkdownLine | None:
+        """The next line that is not blank; blank ones have no place in an entry's head."""
+        at = self.at
+        while at < len(self.lines) and self.lines[at].kind is LineKind.BLANK:
+            at += 1
+        return self.lines[at] if at < len(self.lines) else None
+
+    def _take(self, line: MarkdownLine) -> None:
+        if self.lines[self.at] is not line:
+            self.note(OddityKind.BLANK_IN_HEAD, self.lines[self.at])
+        while self.lines[self.at] is not line:
+            self.at += 1
+        self.at += 1
+
+    def _read_id(self) -> str:
+        """BNC-068."""
+        line = self.lines[0]
+        if read_comment_key(line) != "entry":
+            return ""
+        self.at = 1
+        value = line.value.partition(":")[2].strip()
+        self.note_form(line, f"<!-- entry: {value} -->" if value else "<!-- entry: -->")
+        return value
+
+    def _read_position(self) -> tuple[int | None, int | None]:
+        """BNC-070, BNC-071: first the turn in its round, then the round, both from 1."""
+        line = self._peek()
+        if line is None or read_comment_key(line) != "turn":
+            return None, None
+        self._take(line)
+        read = _POSITION.fullmatch(line.value)
+        if read is None or not int(read[1]) or not int(read[2]):
+            self.note(OddityKind.BAD_POSITION, line, line.text.strip())
+            return None, None
+        if not _EXACT_POSITION.fullmatch(line.text):
+            self.note_form(line, f"<!-- turn: {int(read[1])} round: {int(read[2])} -->")
+        return int(read[1]), int(read[2])
+
+    def _read_status_line(self) -> tuple[str, str, str, bool]:
+        line = self._peek()
+        read = _STATUS.match(line.text) if line is not None else None
+        if line is None or read is None:
+            if line is not None and _LIKE_STATUS.search(line.text):
+                self._take(line)
+                self.note(OddityKind.BAD_STATUS_LINE, line, line.text)
+            return "", "", "", False
+        self._take(line)
+        at = read["boxed"] if read["boxed"] is not None else read["bare"]
+        return at.strip(), read["author"], read["status"], True
+
+    def _read_fields(self) -> tuple[EntryField, ...]:
+        fields: list[EntryField] = []
+        summary_lines = 0
+        for line in self.lines[self.at :]:
+            read = _FIELD.match(line.text) if line.kind is _TEXT else None
+            if read is not None:
+                fields.append(EntryField(read["name"], (read["value"] or "").strip(), line.number))
+                summary_lines = 1 if read["name"] == "summary" else 0
+            elif summary_lines and line.kind is _TEXT:
+                # A-49: a line without a key right below the summary goes on with it.
+                last = fields[-1]
+                value = f"{last.value}\n{line.text.strip()}"
+                fields[-1] = EntryField(last.name, value, last.line)
+                summary_lines += 1
+                # BNC-085
+                if summary_lines == SUMMARY_LINES + 1:
+                    self.note(OddityKind.LONG_SUMMARY, line)
+            else:
+                break
+            self.at += 1
+        return tuple(fields)
+
+    def _read_body(self) -> tuple[str, int]:
+        """BNC-090, BNC-091: anything but headings of level 1 and 2; the scanner knows code."""
+        rest = self.lines[self.at :]
+        if rest and rest[0].kind is not _BLANK:
+            self.note(OddityKind.NO_BLANK_LINE, rest[0])
+        for line in rest:
+            odd = _HEADINGS.get(line.kind)
+            if odd is not None and line.level <= 2:
+                self.note(odd, line, line.text.strip())
+        not_blank = [line for line in rest if line.kind is not _BLANK]
+        if not not_blank:
+            return "", self.lines[-1].number + 1
+        first, last = not_blank[0], not_blank[-1]
+        return self.text[first.start : last.start] + last.text, first.number
 
 
 class Dialogue(msgspec.Struct, frozen=True):
@@ -38,9 +198,9 @@ class Dialogue(msgspec.Struct, frozen=True):
     end: int
 
 
-def read_dialogue(text: str, start: int, number: int, quickly: bool = True) -> Dialogue:
+def read_dialogue(text: str, start: int, number: int) -> Dialogue:
     """The dialogue that begins at this offset, on line `number`."""
-    return _Walk(text, _quick_for(text) if quickly else None).read(start, number)
+    return _Walk(text).read(start, number)
 
 
 _OWN_KEYS = frozenset({"entry", "turn", "yield"})
@@ -64,38 +224,23 @@ _THEN_NEXT = re.compile(
 
 
 class _Walk:
-    def __init__(self, text: str, quick: _Quick | None) -> None:
+    def __init__(self, text: str) -> None:
         self.text = text
-        self.quick = quick
         self.entries: list[DebateEntry] = []
         self.marks: list[CommentMark] = []
         self.headings: list[MarkdownLine] = []
         self.odd: list[Oddity] = []
-        self.marker = -1  # the next marker from here, looked for once
         self.stray = False  # the line above was stray text too: one note is enough
 
     def read(self, start: int, number: int) -> Dialogue:
         while start < len(self.text):
-            entry = self._read_quickly(self.quick, start, number) if self.quick else None
-            if entry is not None:
-                self.stray = False
-                self.entries.append(entry)
-                number += self.text.count("\n", start, entry.end)
-                start = entry.end
-            else:
-                start, number = self._read_plainly(start, number)
+            start, number = self._read_on(start, number)
+        end = self.headings[0].start if self.headings else len(self.text)
         return Dialogue(
-            tuple(self.entries), tuple(self.marks), self._sections(), tuple(self.odd), self._end()
+            tuple(self.entries), tuple(self.marks), self._sections(), tuple(self.odd), end
         )
 
-    def _read_quickly(self, quick: _Quick, start: int, number: int) -> DebateEntry | None:
-        if self.marker < start:
-            self.marker = self.text.find(quick.marker, start)
-            if self.marker < 0:  # without a marker there is nothing to be quick about
-                self.quick = None
-        return quick.entry(self.text, start, self.marker, number, len(self.entries))
-
-    def _read_plainly(self, start: int, number: int) -> tuple[int, int]:
+    def _read_on(self, start: int, number: int) -> tuple[int, int]:
         """Read on until an entry has ended; gives the place after it."""
         if (torn := _torn_head(self.text, start)) >= 0:
             number += self.text.count("\n", start, torn)
@@ -165,9 +310,6 @@ class _Walk:
         pairs = zip(self.headings, ends, strict=False)
         return tuple(SectionSpan(line.value, line.number, line.end, end) for line, end in pairs)
 
-    def _end(self) -> int:
-        return self.headings[0].start if self.headings else len(self.text)
-
 
 _FIRST_LINE = "<!-- entry: "
 _LAST_LINE = re.compile(r"\s*(<[^\r\n]*)\Z")
@@ -189,26 +331,14 @@ def _torn_head(text: str, start: int) -> int:
 def _torn_entry(text: str, start: int, line: int, index: int) -> DebateEntry:
     """An entry of which nothing can be said but that it was begun."""
     return DebateEntry(
-        index,
-        line,
-        start,
-        len(text),
-        "",
-        None,
-        None,
-        "",
-        "",
-        "",
-        (),
-        "",
-        line,
-        False,
-        has_head=False,
-    )
+        index, line, start, len(text), "", None, None, "", "", "",
+        (), "", line, False, has_head=False,
+    )  # fmt: skip
 
 
 def _begins_entry(line: MarkdownLine) -> bool:
-    return read_comment_key(line) in ("entry", "turn") or is_status_line(line)
+    is_status_line = line.kind is _TEXT and _STATUS.match(line.text) is not None
+    return is_status_line or read_comment_key(line) in ("entry", "turn")
 
 
 class _Swallowed:
@@ -244,107 +374,3 @@ class _Swallowed:
             self.fallback = self.fallback or (line if ends else None)
             return False
         return ends
-
-
-# The quick way -----------------------------------------------------------------------------------
-
-
-class _Quick:
-    """The patterns of the quick way, for one kind of line end."""
-
-    def __init__(self, eol: str) -> None:
-        self.eol = eol
-        self.marker = eol + YIELD_MARKER
-        self.head = re.compile(
-            rf"(?:{eol})*<!-- entry: (?P<id>[^\s<>]+) -->{eol}"
-            rf"<!-- turn: (?P<turn>[1-9][0-9]{{0,8}}) round: (?P<round>[1-9][0-9]{{0,8}}) -->{eol}"
-            r"(?P<at>[0-9][^\s\[\]]*) \[author: (?P<author>[^\s\[\]]+)\] "
-            rf"\[status: (?P<status>[a-z_]+)\]{eol}"
-            + "".join(rf"{name}:[ \t]+(?P<{name}>\S[^\r\n]*){eol}" for name in FIELDS)
-            + eol
-        )
-        # A line that may begin a fence or an HTML block, at any depth of lists and quotes; a
-        # heading that is too big; an underline that makes one of a paragraph.
-        self.loud = re.compile(
-            r"\n[ \t>*+\-0-9.)]*+(?:<|```|~~~)"
-            rf"|\n {{0,3}}(?:#{{1,2}}(?:[ \t]|{eol}|\Z)|(?:=++|-++)[ \t]*+(?:{eol}|\Z))"
-        )
-        # A code block at the left edge, and its end: there it interrupts whatever stood above.
-        self.fence = re.compile(rf"\n(```|~~~)(?![`~])[^`\r\n]*(?={eol})")
-        self.closing = {
-            mark: re.compile(rf"\n {{0,3}}{mark}{mark[0]}*[ \t]*(?={eol})")
-            for mark in ("```", "~~~")
-        }
-        self.blank_lines = re.compile(rf"(?:[ \t]*{eol})*")
-
-    def entry(
-        self, text: str, start: int, closed: int, number: int, index: int
-    ) -> DebateEntry | None:
-        """The entry here, if it has the usual form to the letter; None sends it the plain way.
-
-        `closed` is where the next marker's line begins, with the line end before it.
-        """
-        head = self.head.match(text, start) if closed >= 0 else None
-        if head is None:
-            return None
-        opened, end, step = head.end(), closed + len(self.marker), len(self.eol)
-        # The blank line under the fields ends just before the body: begin there.
-        if closed < opened - step or text[end : end + step] not in (self.eol, ""):
-            return None
-        if self._is_loud(text, opened - 1, closed):
-            return None
-        return self._make_entry(text, head, closed, min(end + step, len(text)), number, index)
-
-    def _is_loud(self, text: str, start: int, end: int) -> bool:
-        """Could a line here change what the lines below it mean? Plain code blocks cannot."""
-        beyond = end + len(self.eol)
-        while (line := self.loud.search(text, start, end)) is not None:
-            fence = self.fence.match(text, line.start(), end)
-            closing = self.closing[fence[1]].search(text, fence.end(), beyond) if fence else None
-            if closing is None:
-                return True
-            start = closing.end()
-        return False
-
-    def _make_entry(
-        self, text: str, head: re.Match[str], closed: int, end: int, number: int, index: int
-    ) -> DebateEntry:
-        (id_, turn, round_, at, author, status, *values) = head.groups()
-        opened, step = head.end(), len(self.eol)
-        first = head.start("id") - len("<!-- entry: ")
-        line = number + (first - head.start()) // step
-        fields = tuple(
-            EntryField(name, value.strip(" \t"), line + 3 + offset)
-            for offset, (name, value) in enumerate(zip(FIELDS, values, strict=True))
-        )
-        body = text[opened:closed]
-        blank = self.blank_lines.match(body)
-        above = blank.end() if blank else 0
-        body_line = line + 9 + body.count("\n", 0, above)
-        body = self._strip_blank_lines(body[above:])
-        if not body:
-            body_line = line + 9 + text.count("\n", opened, closed + step)
-        return DebateEntry(
-            index, line, first, end, id_, int(turn), int(round_), at, author, status,
-            fields, body, body_line, True,
-        )  # fmt: skip
-
-    def _strip_blank_lines(self, body: str) -> str:
-        """Less the blank lines at its end; the last line keeps its own blanks."""
-        full = len(body.rstrip(" \t\r\n"))
-        cut = body.find(self.eol, full)
-        if not full:
-            return ""
-        return body if cut < 0 else body[:cut]
-
-
-_LF: Final = _Quick("\n")
-_CRLF: Final = _Quick("\r\n")
-
-
-def _quick_for(text: str) -> _Quick | None:
-    """The quick way for a text with one kind of line end; none for a mixed one."""
-    if "\r" not in text:
-        return _LF
-    pairs = text.count("\r\n")
-    return _CRLF if pairs == text.count("\n") == text.count("\r") else None

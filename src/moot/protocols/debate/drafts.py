@@ -7,24 +7,30 @@ only a draft without one becomes text.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
 import msgspec
 
+from moot.core.errors import Refused
 from moot.core.findings import Finding
-from moot.core.markdown import escape_comments
+from moot.core.markdown import BYTE_ORDER_MARK, LineKind, MarkdownLine, escape_comments, scan_lines
+from moot.protocols.debate.checker import CheckedSession, check_document
+from moot.protocols.debate.compare import compare
 from moot.protocols.debate.course import says_generated
 from moot.protocols.debate.model import (
     DECIMAL_PATTERN,
     FIELDS,
     STANCES,
     EntryStatus,
+    OddityKind,
     OutputFormat,
     Rules,
     is_not_applicable,
 )
-from moot.protocols.debate.runtime import explain_runtime_stance
+from moot.protocols.debate.reader import read_document
+from moot.protocols.debate.settings import explain_runtime_stance
 
 # What a reader that knows no fences would take for structure.
 MARKER_PATTERN: Final = re.compile(
@@ -180,3 +186,98 @@ def _check_summary(draft: EntryDraft) -> Iterator[Finding]:
         if not line.strip() or _ANY_KEY.match(line.strip()) or _KNOWN_KEY.match(line.strip()):
             message = "the summary's second line would be read as a field"
             yield _flaw("4.4", "field_in_summary", message, "summary", _ONE_LINE)
+
+
+# Headings of an answer, set deep enough for an entry (4.5: level 3 or below).
+#
+# Models like to begin an argument with `## What we know`. The document keeps levels 1 and 2 for
+# the session itself; an argument is not lost for that. All headings of the answer move together,
+# so that their order among each other stays.
+
+_DEEPEST: Final = 6
+_FIRST_FREE: Final = 3
+
+
+def deepen_headings(text: str) -> str:
+    """The text with its largest heading on level 3; as it is if none is larger."""
+    lines = list(scan_lines(text))
+    levels = [line.level for line in lines if line.kind in (LineKind.HEADING, LineKind.SETEXT)]
+    down = _FIRST_FREE - min(levels, default=_FIRST_FREE)
+    return "".join(_write_lines(lines, down)) if down > 0 else text
+
+
+def _write_lines(lines: list[MarkdownLine], down: int) -> Iterator[str]:
+    paragraph: list[MarkdownLine] = []
+    for line in lines:
+        if line.kind is LineKind.TEXT:
+            paragraph.append(line)
+            continue
+        if line.kind is LineKind.SETEXT:
+            title = " ".join(each.text.strip() for each in paragraph)
+            yield f"{_marks(line.level + down)} {title}{line.ending}"
+        else:
+            yield from (each.text + each.ending for each in paragraph)
+            yield _deeper(line, down) if line.kind is LineKind.HEADING else line.text + line.ending
+        paragraph = []
+    yield from (each.text + each.ending for each in paragraph)
+
+
+def _deeper(line: MarkdownLine, down: int) -> str:
+    return f"{_marks(line.level + down)} {line.value}".rstrip() + line.ending
+
+
+def _marks(level: int) -> str:
+    return "#" * min(_DEEPEST, level)
+
+
+# More context for a session that is under way: a subsection at the end of the Context (A-32).
+#
+# It is the one write that is not at the end of the file, so more is asked of it. BNC-061, BNC-062:
+# what stood there before must all be there afterwards, to the letter, and nothing but the
+# subsection may have appeared.
+
+_HINT = "one line of title; no headings of level 1 to 3 in the text, every code block closed"
+
+
+def add_context_section(checked: CheckedSession, title: str, added: str) -> str:
+    """The whole file with one more subsection; Refused if that would change anything else."""
+    document = checked.document
+    section = document.find_section("Context")
+    if section is None or checked.has_blocking_errors:
+        raise Refused(
+            "invalid_session",
+            "the file has errors; nothing is added to it",
+            hint="`moot debate check FILE` says what to mend",
+        )
+    kinds = {oddity.kind for oddity in document.oddities}
+    body = added.replace("\r\n", "\n").strip()
+    piece = f"### {title.strip()}\n\n{body}\n\n"
+    above, below = document.text[: section.end], document.text[section.end :]
+    gap = "" if above.endswith(("\n\n", "\r\n\r\n")) else "\n"
+    piece = (gap + piece).replace("\n", "\r\n") if OddityKind.CRLF in kinds else gap + piece
+    text = above + piece + below
+    _require_only_more(checked, text, title, added)
+    return BYTE_ORDER_MARK + text if OddityKind.BYTE_ORDER_MARK in kinds else text
+
+
+def _require_only_more(before: CheckedSession, text: str, title: str, added: str) -> None:
+    """Refused unless the file only grew: the same entries, the same sections, an old context that
+    the new one begins with, and no finding that was not there before."""
+    after = check_document(read_document(text))
+    differences = compare(before.document.text, text)
+    same_sections = [section.name for section in after.document.sections] == [
+        section.name for section in before.document.sections
+    ]
+    same_entries = [entry.id for entry in after.document.entries] == [
+        entry.id for entry in before.document.entries
+    ]
+    complete = title.strip() and "\n" not in title.strip() and added.strip()
+    new_findings = _count_codes(after) - _count_codes(before)
+    kept = same_sections and same_entries
+    if differences or new_findings or not (kept and complete) or is_unfit(title + added):
+        message = "the text would change the file's structure"
+        raise Refused("injected_structure", message, hint=_HINT, findings=differences)
+
+
+def _count_codes(checked: CheckedSession) -> Counter[str]:
+    return Counter(finding.code for finding in checked.findings)

@@ -12,7 +12,7 @@ from decimal import Decimal
 
 import msgspec
 
-from moot.protocols.debate.file_checks import FileCase
+from moot.protocols.debate.file_checks import FileCase, Flaw, flaw_at
 from moot.protocols.debate.model import (
     FIELDS,
     UUID_V4_PATTERN,
@@ -23,8 +23,7 @@ from moot.protocols.debate.model import (
     TurnOrder,
     is_uuid,
 )
-from moot.protocols.debate.norms import Flaw, flaw_at
-from moot.protocols.debate.runtime import explain_runtime_stance
+from moot.protocols.debate.settings import explain_runtime_stance
 
 _NONE: tuple[Flaw, ...] = ()
 _STATUSES = frozenset(EntryStatus)

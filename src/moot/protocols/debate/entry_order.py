@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import StrEnum, auto
+from typing import Generic, TypeVar
 
 import msgspec
 
@@ -67,13 +68,10 @@ def _written(document: SessionDocument, entry: DebateEntry) -> str:
     return document.text[entry.start : entry.end].rstrip()
 
 
-def remark_on_order(
-    entries: Iterable[DebateEntry], created: Millis | None, before: DebateEntry | None = None
-) -> list[EntryRemark]:
-    """What the numbers and times of neighbours say; `before` is the sound entry above them."""
+def remark_on_order(entries: Iterable[DebateEntry], created: Millis | None) -> list[EntryRemark]:
+    """What the numbers and times of neighbours say."""
     remarks: list[EntryRemark] = []
-    place: tuple[int, int] = ((before.round or 0), (before.turn or 0)) if before else (0, 0)
-    latest = before.at_millis if before else created
+    place, latest = (0, 0), created
     for entry in entries:
         if entry.turn is not None and entry.round is not None:
             here = (entry.round, entry.turn)
@@ -113,3 +111,34 @@ def _time_remark(
     if latest is not None and moment < latest:
         return [EntryRemark(RemarkKind.TIME_BACK, entry)]
     return []
+
+
+# R13: who spoke too early in a round in which the listed order holds.
+#
+# An entry is out of order if somebody who stands above its author in the list makes, later in the
+# same round, an entry that was still due: one of its first `max-turns-per-round`. An entry beyond
+# those shows nobody to have been early; that one is itself too many, which another norm says.
+
+Entry = TypeVar("Entry")
+
+
+class ListedOrder(Generic[Entry]):
+    """A round as it is read: the entries that nobody from above has followed so far."""
+
+    def __init__(self, turns: int) -> None:
+        self._turns = turns
+        self._made: dict[int, int] = {}
+        self._unfollowed: dict[int, list[Entry]] = {}
+
+    def take(self, place: int, entry: Entry) -> list[Entry]:
+        """One entry further, by the agent at this place of the list; which ones were too early.
+
+        It costs the length of the list, not of the round, and names each entry once.
+        """
+        made = self._made[place] = self._made.get(place, 0) + 1
+        early: list[Entry] = []
+        if made <= self._turns:
+            for below in sorted(other for other in self._unfollowed if other > place):
+                early += self._unfollowed.pop(below)
+        self._unfollowed.setdefault(place, []).append(entry)
+        return early

@@ -2,7 +2,7 @@
 
 The tables stand in the order they are asked: the version alone, the file's parts, each entry by
 itself, the entries in their order. R1 to R3 compare two versions of a file and are in
-`compare.py`; R5 binds `writer.py`, and who may speak is in `speaking_rules.py`. Codes in capitals
+`compare.py`; R5 binds `writer.py`, and who may speak is in `turns.py`. Codes in capitals
 are those that other tools of this protocol know; ours are in small letters (D-06). A-nn are the
 readings in docs/readings.md.
 """
@@ -17,10 +17,9 @@ from moot.protocols.debate import entry_checks as entry
 from moot.protocols.debate import file_checks as file
 from moot.protocols.debate.entry_checks import EntryCase
 from moot.protocols.debate.entry_order import EntryRemark, RemarkKind
-from moot.protocols.debate.file_checks import FileCase
+from moot.protocols.debate.file_checks import FileCase, Flaw, flaw_at, norm
 from moot.protocols.debate.model import DebateEntry, OddityKind, TurnOrder
-from moot.protocols.debate.norms import Flaw, flaw_at, norm
-from moot.protocols.debate.schema import ODD_NAME_CODE, ODD_OPTION_CODE, KnownSettings
+from moot.protocols.debate.settings import ODD_NAME_CODE, ODD_OPTION_CODE, KnownSettings
 
 # BNC-010: what the document says MUST be is an error, as rows are unless they say otherwise; what
 # SHOULD be is a warning. The readings name the exceptions.

@@ -4,7 +4,7 @@
                                           `--timed out--> the operator, or the policy, acts
 
 `TRANSITIONS` is the automaton of the session itself (`phases.py`), the same that a bare file runs
-through. What may be recorded is in `rules.py`, what follows from it in `evolution.py`. A
+through. What may be recorded is in `rules.py`, what follows from it in `machine.py`. A
 timeout is only noted here: the entry that a policy writes needs the file, so whoever has the file
 at hand writes it (`moot debate tick`), and nothing in the ledger ever runs ahead of a file that
 others write to by hand.
@@ -19,6 +19,7 @@ from typing import Any, Final
 import msgspec
 
 from moot.core.clock import Millis
+from moot.core.failed_answer import find_failed_answer
 from moot.core.findings import select_errors
 from moot.core.machine import (
     Command,
@@ -27,6 +28,7 @@ from moot.core.machine import (
     Draft,
     Drop,
     Due,
+    Event,
     KeyClass,
     Machine,
     Put,
@@ -35,6 +37,7 @@ from moot.core.machine import (
     VerifiedActor,
     Words,
     accept,
+    fill_from,
     refusal,
     refuse,
 )
@@ -42,17 +45,159 @@ from moot.core.names import OPERATOR, SYSTEM
 from moot.core.record import ArtifactRef
 from moot.protocols.debate import commands as ask
 from moot.protocols.debate import events as did
-from moot.protocols.debate.case import D, DebateCase, case_of
 from moot.protocols.debate.escalation import find_silent_agents
-from moot.protocols.debate.evolution import apply_entry, evolve
-from moot.protocols.debate.model import Escalation, parse_time
+from moot.protocols.debate.model import DebateEntry, EntryField, EntryStatus, Escalation, parse_time
 from moot.protocols.debate.phases import TRANSITIONS, Phase
-from moot.protocols.debate.pieces import MEDIA_TYPE, entry_fields, piece_fields
 from moot.protocols.debate.reader import read_document
-from moot.protocols.debate.rules import RULES, find_breaches, keeps_file_rules
-from moot.protocols.debate.schema import interpret_settings, rules_to_settings
-from moot.protocols.debate.state import State, course_from_state
+from moot.protocols.debate.rules import (
+    RULES,
+    D,
+    DebateCase,
+    case_of,
+    find_breaches,
+    keeps_file_rules,
+)
+from moot.protocols.debate.settings import (
+    interpret_settings,
+    rules_from_settings,
+    rules_to_settings,
+)
+from moot.protocols.debate.state import (
+    MEDIA_TYPE,
+    MOST_UNSIGNED,
+    LastTurn,
+    State,
+    UnsignedEntry,
+    course_from_state,
+    entry_fields,
+    make_request_naming,
+    piece_fields,
+    resume_walk,
+    stub_entry,
+    update_latest_round,
+)
 from moot.protocols.debate.turns import find_standing
+
+# What follows from each event: the file is longer, a turn was taken, a session may have ended.
+
+
+def evolve(state: State, recorded: Recorded[Any]) -> State:
+    """Total: an event that does not fit its session leaves it as it was."""
+    event = recorded.event
+    if state.rules is None and not isinstance(event, did.SessionBegan):
+        return state
+    return _EVOLVE[type(event)](state, event)
+
+
+def _began(state: State, event: did.SessionBegan) -> State:
+    rules = rules_from_settings(event.settings)
+    if rules is None or state.has_begun:
+        return state
+    return fill_from(State, event, rules=rules, head=event.size)
+
+
+def _lengthen(state: State, event: did.Piece) -> State:
+    return msgspec.structs.replace(
+        state,
+        size=state.size + event.size,
+        digest=event.digest,
+        timed_out=False,
+        # BNC-145: one who failed early leaves nobody else late.
+        escalating=isinstance(event, did.EntryGenerated)
+        and find_failed_answer(event.summary) is None,
+    )
+
+
+def apply_entry(state: State, event: did.Spoken) -> State:
+    """The session after one more entry: the same walk that `course.py` makes, one step of it."""
+    rules = state.rules
+    longer = _resumed_at(_lengthen(state, event), event.resumed)
+    if rules is None or event.double:
+        return longer
+    walk = resume_walk(state, rules, not event.sound)
+    entry = _entry_of(event)
+    walk.marked = frozenset({entry.index} if event.closes else ())
+    walk.take_entry(entry)
+    took_turn = walk.last_entry is entry
+    return msgspec.structs.replace(
+        longer,
+        entries=state.entries + 1,
+        phase=walk.phase,
+        ended_at_round=walk.ended_at_round,
+        latest=update_latest_round(walk.latest_round, state.latest, entry)
+        if took_turn
+        else state.latest,
+        last=LastTurn(event.author, event.said_at, tuple(event.names)) if took_turn else state.last,
+        blocked=state.blocked or not event.sound,
+        summed_up=state.summed_up or (walk.phase.has_ended and event.author == SYSTEM),
+    )
+
+
+def _entry_of(event: did.Spoken) -> DebateEntry:
+    """As much of the entry as the walk looks at."""
+    vote = (("stance", event.stance), ("confidence", event.confidence))
+    fields = tuple(EntryField(name, value, 0) for name, value in vote if value)
+    status = EntryStatus.CLOSED if event.closes else EntryStatus.YIELD
+    place = (event.turn, event.round)
+    return stub_entry(
+        event.author, *place, (*fields, *make_request_naming(tuple(event.names))), status
+    )
+
+
+def _yielded(state: State, event: did.EntryYielded) -> State:
+    return msgspec.structs.replace(apply_entry(state, event), signed=state.signed + 1)
+
+
+def _observed(state: State, event: did.EntryObserved) -> State:
+    """BNC-008: it counts like any other; its author may sign it later."""
+    entry = UnsignedEntry(event.id, event.author, event.start, event.size, event.sha256)
+    newest = (*state.unsigned, entry)[-MOST_UNSIGNED:]
+    return msgspec.structs.replace(apply_entry(state, event), unsigned=newest)
+
+
+def _signed(state: State, event: did.EntrySigned) -> State:
+    unsigned = tuple(entry for entry in state.unsigned if entry.id != event.id)
+    return msgspec.structs.replace(state, unsigned=unsigned, signed=state.signed + 1)
+
+
+def _resumed_at(state: State, at: Millis | None) -> State:
+    """The latest resumption counts, whatever order the marks stand in."""
+    if at is None or (state.resumed is not None and at <= state.resumed):
+        return state
+    return msgspec.structs.replace(state, resumed=at)
+
+
+def _context(state: State, event: did.ContextAdded) -> State:
+    """BNC-062: the running turn's time goes on as before; what stood below has moved."""
+    moved = tuple(
+        msgspec.structs.replace(entry, start=entry.start + event.size) for entry in state.unsigned
+    )
+    return msgspec.structs.replace(
+        state,
+        head=state.head + event.size,
+        size=state.size + event.size,
+        digest=event.digest,
+        unsigned=moved,
+    )
+
+
+def _ended(state: State, _event: did.SessionEnded) -> State:
+    return state  # the entry before it has already ended the session; this only says how
+
+
+_EVOLVE: Final[dict[type[Event], Callable[[State, Any], State]]] = {
+    did.SessionBegan: _began,
+    did.EntryYielded: _yielded,
+    did.EntryObserved: _observed,
+    did.EntryGenerated: apply_entry,
+    did.EntrySigned: _signed,
+    did.SessionResumed: lambda state, event: _resumed_at(_lengthen(state, event), event.said_at),
+    did.ContextAdded: _context,
+    did.TurnTimedOut: lambda state, _event: msgspec.structs.replace(state, timed_out=True),
+    did.SessionEnded: _ended,
+    did.FileMoved: lambda state, event: msgspec.structs.replace(state, file=event.file),
+}
+
 
 __all__ = ["MACHINE", "TRANSITIONS"]
 FILES: Final = "debate.files"

@@ -11,8 +11,13 @@ has timed out. What happens in an ended session changes nothing; the checker rem
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from enum import StrEnum, auto
 from typing import Final
+
+from moot.core.names import SYSTEM
+from moot.protocols.debate.model import CommentMark, DebateEntry, EntryStatus, Rules
 
 
 class Phase(StrEnum):
@@ -70,3 +75,86 @@ TRANSITIONS: Final[dict[Phase, dict[Happening, Phase]]] = {
 def phase_after(phase: Phase, happening: Happening) -> Phase:
     """Where this leads; an ended session stays as it ended."""
     return TRANSITIONS[phase].get(happening, phase)
+
+
+# Does an entry close its session? (R17, A-26)
+#
+# An ordinary entry may have the status `closed` too, so it closes only in one of two ways. A
+# listed person says that the session ends, in words or in a `session-end` comment: whole sentences
+# are looked for, at the beginning of the body or as its last line, so that an argument about
+# sessions ends none. Or `moot debate close` wrote it for an operator whom the file does not know
+# as a person: then an `operator-close` mark is right above it, and only below such a mark may
+# `system`, which no list names, sum up a session (R12, R18).
+
+CLOSE_KEY: Final = "operator-close"
+_COMMENT = re.compile(r"<!-- session-end: [^\n]*-->")
+_EMPHASIS: Final = " \t#*_"
+
+_SUBJECT = r"(?:(?:the|this|our) )?(?:bounce )?(?:session|debate|discussion)"
+_NOW = r"(?: (?:now|here|hereby|herewith|officially|today|at this point|with this))*"
+_BY = r"(?: by (?:me|us|hand|(?:the |its )?(?:human )?(?:operator|chair|moderator|supervisor)))?"
+_OVER = "closed|ended|over|finished|concluded|completed?|adjourned|terminated|done|at an end"
+_DOING = "closing|ending|concluding|stopping|finishing|terminating"
+_SENTENCES = (
+    # Session closed. The session is now over. This debate has been ended by the operator.
+    rf"{_SUBJECT}(?: is| was| has been| has)?{_NOW} (?:{_OVER}){_BY}{_NOW}",
+    # The session ends here. This session closes now.
+    rf"{_SUBJECT}{_NOW} (?:ends|closes|stops|concludes|finishes|is ending|is closing){_NOW}",
+    # I am closing this session. We hereby end the debate. I declare this session closed.
+    rf"(?:i|we)(?: am|['’]m| are|['’]re){_NOW} (?:{_DOING}) {_SUBJECT}{_NOW}",
+    rf"(?:i|we){_NOW} (?:close|end|stop|conclude|finish) {_SUBJECT}{_NOW}",
+    rf"(?:i|we){_NOW} declare {_SUBJECT} (?:{_OVER}){_NOW}",
+    # Closing the session. Ending this debate here.
+    rf"(?:hereby )?(?:{_DOING}) {_SUBJECT}{_NOW}",
+    # End of session. Session end. This concludes the session.
+    rf"(?:the )?end of {_SUBJECT}",
+    r"(?:session|debate) (?:end|close|closure)",
+    rf"(?:this|that) (?:ends|closes|concludes) {_SUBJECT}{_NOW}",
+)
+# A sentence ends here, or what follows is the reason: `Session closed: we ship.`
+_STOP = r"(?=\s*(?:\Z|[.!;:]+(?:[\s*_`]|\Z)|\s[-–—]+\s|—))"
+_CLOSING_SENTENCE = re.compile(rf"(?:{'|'.join(_SENTENCES)}){_STOP}", re.IGNORECASE)
+
+
+def is_person(name: str, rules: Rules) -> bool:
+    """True for a listed participant that the file itself knows as a person."""
+    return name in rules.agents and (name.startswith("human") or name in rules.people)
+
+
+def list_people(rules: Rules) -> tuple[str, ...]:
+    return tuple(name for name in rules.agents if is_person(name, rules))
+
+
+def is_closing_entry(entry: DebateEntry, rules: Rules, marked: bool = False) -> bool:
+    """BNC-122: an operator ended the session; an ordinary `closed` entry does not.
+
+    `marked`: an `operator-close` mark is right above it. Without one only a person is believed,
+    else any agent could end a debate that it is about to lose; `system` too, for older files that
+    have no mark, but such an entry is reported (R12).
+    """
+    if entry.status != EntryStatus.CLOSED or not entry.yielded:
+        return False
+    if marked:
+        return entry.author in rules.agents or entry.author == SYSTEM
+    is_believed = is_person(entry.author, rules) or entry.author == SYSTEM
+    return is_believed and says_session_end(entry.body)
+
+
+def find_marked_entries(marks: Iterable[CommentMark]) -> frozenset[int]:
+    """The indexes of the entries right below an `operator-close` mark."""
+    nearest = {mark.after: mark.key for mark in marks}
+    return frozenset(index for index, key in nearest.items() if key == CLOSE_KEY)
+
+
+def says_session_end(body: str) -> bool:
+    """True if a body says, in a comment or in ordinary English words, that the session ends."""
+    if _COMMENT.search(body):
+        return True
+    plain = (re.sub(r"\s+", " ", line.strip(_EMPHASIS)) for line in body.splitlines())
+    lines = [line for line in plain if line and not line.startswith("<!--")]
+    if not lines:
+        return False
+    if _CLOSING_SENTENCE.match(lines[0]):
+        return True
+    last = _CLOSING_SENTENCE.match(lines[-1])
+    return last is not None and not lines[-1][last.end() :].strip(" .!*_`")

@@ -27,7 +27,7 @@ from moot.protocols.debate.model import (
     SettingsBlock,
     TextValue,
 )
-from moot.protocols.debate.settings_reader import read_settings
+from moot.protocols.debate.settings import read_settings
 
 # Theory of operation
 # -------------------
@@ -41,15 +41,14 @@ _LONE_CR = re.compile(r"\r(?!\n)")
 _DIALOGUE = SECTIONS[2]
 
 
-def read_document(data: bytes | str, *, quickly: bool = True) -> SessionDocument:
-    """The document in these bytes. `quickly=False` takes the plain path through every entry,
-    which must give the same result."""
+def read_document(data: bytes | str) -> SessionDocument:
+    """The document in these bytes."""
     text, odd = _decode(data)
     preamble = _Preamble(text)
     start = preamble.read()
     if start is None:
         return preamble.document(text, odd)
-    dialogue = read_dialogue(text, start.end, start.number + 1, quickly)
+    dialogue = read_dialogue(text, start.end, start.number + 1)
     return preamble.document(
         text,
         [*odd, *dialogue.odd],

@@ -12,16 +12,24 @@ from fractions import Fraction
 
 from moot import pages as page
 from moot.core.clock import Millis
-from moot.core.plural import plural
+from moot.core.text import plural
 from moot.protocols.debate.checker import CheckedSession
-from moot.protocols.debate.consensus import ConsensusOutcome, ConsensusVerdict, DebateVote
+from moot.protocols.debate.consensus import (
+    ConsensusOutcome,
+    ConsensusVerdict,
+    DebateVote,
+    find_stopping_approval,
+)
 from moot.protocols.debate.course import Course, DebateRound, is_placeholder, list_entries
 from moot.protocols.debate.model import ConsensusMode, DebateEntry, Stance, split_evidence
 from moot.protocols.debate.phases import Phase
-from moot.protocols.debate.position_changes import find_position_changes, vary_rules
-from moot.protocols.debate.rule_limit import find_stopping_approval
 from moot.protocols.debate.turns import find_standing
-from moot.protocols.debate.views import describe_confidence, require_course
+from moot.protocols.debate.views import (
+    describe_confidence,
+    find_position_changes,
+    require_course,
+    vary_rules,
+)
 
 _TONES: dict[str, page.Tone] = {
     "approve": "good",

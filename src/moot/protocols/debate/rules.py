@@ -1,110 +1,313 @@
 """The rules of a session's record: which piece may come next, and under whose key.
 
 They repeat nothing of the file's own rules: whose turn it is, and what an entry must say, are
-asked of the rows of `speaking_rules.py` and `file_rules.py`.
+asked of the rows of `turns.py` and `file_rules.py`.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
-from typing import Any, Final
+from typing import Any, Final, Generic, TypeVar
 
 import msgspec
 
+from moot.core.failed_answer import find_failed_answer
 from moot.core.findings import Finding, Rule, check_all, select_errors
-from moot.core.machine import Command, KeyClass
-from moot.protocols.debate import checks
+from moot.core.machine import Case, Command, Context, KeyClass
+from moot.core.names import SYSTEM
 from moot.protocols.debate import commands as ask
-from moot.protocols.debate.case import C, DebateCase
-from moot.protocols.debate.closing import is_closing_entry
+from moot.protocols.debate.course import Course, is_placeholder
 from moot.protocols.debate.entry_checks import EntryCase
 from moot.protocols.debate.entry_order import RemarkKind
+from moot.protocols.debate.escalation import find_silent_agents, tells_failed_turn
 from moot.protocols.debate.file_checks import FileCase
 from moot.protocols.debate.file_rules import rules_for_entry
-from moot.protocols.debate.model import DebateEntry, OutputFormat, Rules
-from moot.protocols.debate.pieces import PieceContent
-from moot.protocols.debate.schema import KnownSettings
-from moot.protocols.debate.speaking_rules import find_obstacle
-from moot.protocols.debate.state import resume_walk
+from moot.protocols.debate.model import DebateEntry, OutputFormat, Rules, is_uuid
+from moot.protocols.debate.phases import is_closing_entry
+from moot.protocols.debate.reader import read_document
+from moot.protocols.debate.settings import KnownSettings, interpret_settings
+from moot.protocols.debate.state import (
+    PieceContent,
+    State,
+    course_from_state,
+    read_piece,
+    resume_walk,
+)
+from moot.protocols.debate.turns import (
+    find_next_place,
+    find_obstacle,
+    find_standing,
+    may_begin_round,
+)
+
+# Each check and draft says in its signature which commands it is about, so that mypy knows the
+# fields of `case.command`.
+
+C = TypeVar("C", bound=Command)
+# Commands whose text is the next piece of the dialogue, and so is read before it is checked.
+DialogueCommand = ask.Add | ask.Observe | ask.Escalate | ask.Resume
+D = TypeVar("D", bound=DialogueCommand)
+
+
+class DebateCase(Case[State, C], Generic[C], frozen=True):
+    """`piece` is what the command's text says, if the text is a piece of the dialogue."""
+
+    piece: PieceContent | None = None
+
+    @property
+    def course(self) -> Course | None:
+        return None if self.state.rules is None else course_from_state(self.state, self.state.rules)
+
+    @property
+    def entry(self) -> DebateEntry | None:
+        return self.piece.entry if self.piece else None
+
+    @property
+    def is_late(self) -> bool:
+        """Is the running turn's time up?"""
+        course = self.course
+        return course is not None and find_standing(course, self.context.now).timed_out
+
+
+def case_of(state: State, command: C, context: Context) -> DebateCase[C]:
+    piece = read_piece(command.text) if isinstance(command, DialogueCommand) else None
+    return DebateCase(state, command, context, piece)
+
+
+# A check is named for the flaw it finds and yields one breach for each place.
+
+Breaches = Iterator[tuple[str, str | None]]
+_DIGEST: Final = re.compile(r"[0-9a-f]{64}\Z")
+
+
+def session_unknown(case: DebateCase[Command]) -> Breaches:
+    if not case.state.has_begun:
+        yield "", None
+
+
+def session_known_already(case: DebateCase[ask.Begin]) -> Breaches:
+    if case.state.has_begun:
+        yield f"it is {case.state.file}", "file"
+
+
+def not_a_new_session(case: DebateCase[ask.Begin]) -> Breaches:
+    document = read_document(case.command.text)
+    if interpret_settings(document.settings).rules is None or not is_uuid(document.session_id):
+        yield "", "text"
+    elif document.entries or document.find_section("Dialogue") is None:
+        yield "it must end with its `## Dialogue`", "text"
+    elif case.context.stream.partition("/")[2] != document.session_id:
+        yield "this is another session's text", "text"
+
+
+def out_of_step(case: DebateCase[DialogueCommand]) -> Breaches:
+    if case.command.start != case.state.size:
+        yield f"the record ends at byte {case.state.size}, not {case.command.start}", "start"
+
+
+def beyond_preamble(case: DebateCase[ask.AddContext]) -> Breaches:
+    if not 0 < case.command.start < case.state.head:
+        yield "", "start"
+
+
+def no_subsection(case: DebateCase[ask.AddContext]) -> Breaches:
+    if not case.command.text.lstrip("\r\n").startswith("### "):
+        yield "", "text"
+
+
+def bad_digest(case: DebateCase[ask.Begin | DialogueCommand | ask.AddContext]) -> Breaches:
+    if not _DIGEST.match(case.command.digest):
+        yield "", "digest"
+
+
+def no_entry(case: DebateCase[ask.Add | ask.Escalate]) -> Breaches:
+    if case.entry is None:
+        yield "", "text"
+
+
+def neither_entry_nor_mark(case: DebateCase[ask.Observe]) -> Breaches:
+    if case.piece is None or (case.entry is None and case.piece.resumed_at is None):
+        yield "", "text"
+
+
+def no_operator_mark(case: DebateCase[ask.Resume]) -> Breaches:
+    if case.piece is None or case.entry is not None or case.piece.resumed_at is None:
+        yield "", "text"
+
+
+def not_signed_by_its_author(case: DebateCase[ask.Add]) -> Breaches:
+    """A-66: the author's own key, or a person's where `system` sums up for the operator (A-26)."""
+    entry, actor = case.entry, case.context.actor
+    if entry is None or case.piece is None or entry.author == actor.id:
+        return
+    is_over = case.piece.has_close_mark or case.state.phase.has_ended
+    if not (is_over and entry.author == SYSTEM and actor.kind is KeyClass.HUMAN):
+        yield f"{actor.id} cannot sign for {entry.author}", "author"
+
+
+def closes_without_person(case: DebateCase[ask.Add]) -> Breaches:
+    """R17: the operator's mark, written by an agent, would end a debate that it may be losing."""
+    actor = case.context.actor
+    if case.piece is not None and case.piece.has_close_mark and actor.kind is not KeyClass.HUMAN:
+        yield f"{actor.id} is no person", "author"
+
+
+def wrong_round_or_turn(case: DebateCase[ask.Add]) -> Breaches:
+    entry, course = case.entry, case.course
+    if entry is None or course is None or course.phase.has_ended or entry.author == SYSTEM:
+        return
+    place = find_next_place(course)
+    begins = entry.turn == 1 and may_begin_round(course, entry.author, entry.round or 0)
+    if (entry.round, entry.turn) != place and not begins:
+        yield f"the next place is round {place[0]} turn {place[1]}", entry.id
+
+
+def time_not_up(case: DebateCase[ask.Resume | ask.NoteTimeout]) -> Breaches:
+    if not case.is_late:
+        yield "", None
+
+
+def policy_not_due(case: DebateCase[ask.Escalate]) -> Breaches:
+    """Where several are silent, each gets its entry, though the first one began a new turn.
+
+    BNC-145: before time is up only the machine writes, and only for one who has certainly failed.
+    """
+    entry, rules = case.entry, case.state.rules
+    by_machine = case.context.actor.kind is KeyClass.SYSTEM
+    failed = entry is not None and rules is not None and tells_failed_turn(entry, rules)
+    if not case.is_late and not case.state.escalating and not (by_machine and failed):
+        yield "", None
+
+
+def failure_told_by_person(case: DebateCase[ask.Escalate]) -> Breaches:
+    """Only the machine saw how a call ended; a person skips a turn whose time is up."""
+    entry, actor = case.entry, case.context.actor
+    tells = entry is not None and find_failed_answer(entry.field_value("summary")) is not None
+    if tells and actor.kind is not KeyClass.SYSTEM:
+        yield f"{actor.id} did not see it", "text"
+
+
+def not_the_machine(case: DebateCase[ask.NoteTimeout]) -> Breaches:
+    if case.context.actor.kind is not KeyClass.SYSTEM:
+        yield "", None
+
+
+def not_the_operator(case: DebateCase[ask.Escalate | ask.Resume | ask.AddContext]) -> Breaches:
+    if case.context.actor.kind not in (KeyClass.SYSTEM, KeyClass.HUMAN):
+        yield f"{case.context.actor.id} is no person", None
+
+
+def not_a_placeholder(case: DebateCase[ask.Escalate]) -> Breaches:
+    entry, course = case.entry, case.course
+    if entry is None or course is None:
+        return
+    if not is_placeholder(entry) or entry.author != case.command.agent:
+        yield "", "text"
+    elif entry.author not in find_silent_agents(course):
+        yield f"nobody waits for {entry.author}", "agent"
+
+
+def timeout_noted_already(case: DebateCase[ask.NoteTimeout]) -> Breaches:
+    if case.state.timed_out:
+        yield "", None
+
+
+def not_waiting_for_signature(case: DebateCase[ask.Sign]) -> Breaches:
+    observed = case.state.find_unsigned_entry(case.command.id)
+    if observed is None or observed.sha256 != case.command.sha256:
+        yield "", "id"
+
+
+def not_its_author(case: DebateCase[ask.Sign]) -> Breaches:
+    observed = case.state.find_unsigned_entry(case.command.id)
+    if observed is not None and observed.author != case.context.actor.id:
+        yield f"it is {observed.author}'s", "id"
+
+
+def no_file_name(case: DebateCase[ask.Begin | ask.Move]) -> Breaches:
+    if not case.command.file.strip():
+        yield "", "file"
+
 
 _BEGUN: Final = Rule("BNC-119", "session_unknown", "nothing is recorded of this session",
-                     checks.session_unknown,
+                     session_unknown,
                      "any writing `moot debate` command on its file records it")  # fmt: skip
-_NAME: Final = Rule("BNC-004", "name_required", "a session has a file", checks.no_file_name,
+_NAME: Final = Rule("BNC-004", "name_required", "a session has a file", no_file_name,
                     "name its file")  # fmt: skip
 _STEP: Final = Rule("BNC-098", "out_of_step", "a piece begins where the record ends",
-                    checks.out_of_step,
+                    out_of_step,
                     "`moot debate verify FILE` says how file and record differ")  # fmt: skip
 _SHA: Final = Rule("BNC-005", "bad_digest", "a digest is 64 lower-case hex digits",
-                   checks.bad_digest,
+                   bad_digest,
                    "give the SHA-256 of the file up to the end of the piece")  # fmt: skip
 _ENTRY: Final = Rule("BNC-067", "not_an_entry", "the text must end with one whole entry",
-                     checks.no_entry,
+                     no_entry,
                      "one entry, with its <!-- yield --> as the last line")  # fmt: skip
 _OPERATOR: Final = Rule("BNC-051", "human_key_required", "this is the operator's act",
-                        checks.not_the_operator,
+                        not_the_operator,
                         "run it yourself, outside of `moot run`")  # fmt: skip
 _MACHINE: Final = Rule("BNC-168", "not_allowed", "only the machine itself does this",
-                       checks.not_the_machine, "`moot debate tick FILE` lets it")  # fmt: skip
-_LATE: Final = Rule("BNC-145", "too_early", "the turn's time is not over", checks.time_not_up,
+                       not_the_machine, "`moot debate tick FILE` lets it")  # fmt: skip
+_LATE: Final = Rule("BNC-145", "too_early", "the turn's time is not over", time_not_up,
                     "`moot debate status FILE` says until when")  # fmt: skip
 
 RULES: Final[dict[type[Command], tuple[Rule[Any], ...]]] = {
     ask.Begin: (
         Rule("BNC-026", "session_known", "this session is recorded already",
-             checks.session_known_already,
+             session_known_already,
              "one session, one file: begin another with `moot debate new`"),
         Rule("BNC-164", "invalid_session", "this is not the beginning of a session",
-             checks.not_a_new_session, "`moot debate check FILE` says what to mend"),
+             not_a_new_session, "`moot debate check FILE` says what to mend"),
         _NAME, _SHA,
     ),
     ask.Add: (
         _BEGUN, _STEP, _SHA, _ENTRY,
         Rule("A-66", "not_you", "an entry is signed by its author",
-             checks.not_signed_by_its_author, "let its author do it, with its own key",
+             not_signed_by_its_author, "let its author do it, with its own key",
              requirement="BNC-165"),
         Rule("BNC-122", "human_key_required", "only a person closes a session",
-             checks.closes_without_person, "run it yourself, outside of `moot run`"),
+             closes_without_person, "run it yourself, outside of `moot run`"),
         Rule("BNC-107", "misplaced", "turn and round do not follow the last entry",
-             checks.wrong_round_or_turn, "`moot debate add` counts them"),
+             wrong_round_or_turn, "`moot debate add` counts them"),
     ),
     ask.Observe: (
         _BEGUN, _STEP, _SHA,
         Rule("BNC-067", "nothing_said", "the text ends with neither an entry nor a mark",
-             checks.neither_entry_nor_mark, "observe up to a marker of the protocol"),
+             neither_entry_nor_mark, "observe up to a marker of the protocol"),
     ),
     ask.Escalate: (
         _BEGUN, _STEP, _SHA, _ENTRY, _OPERATOR,
-        Rule("BNC-145", "too_early", "the turn's time is not over", checks.policy_not_due,
+        Rule("BNC-145", "too_early", "the turn's time is not over", policy_not_due,
              "`moot debate status FILE` says until when"),
         Rule("BNC-146", "not_a_placeholder", "the policy writes in a silent agent's place only",
-             checks.not_a_placeholder, "`moot debate tick FILE` writes it"),
+             not_a_placeholder, "`moot debate tick FILE` writes it"),
         Rule("BNC-146", "not_allowed", "only the machine says how a call ended",
-             checks.failure_told_by_person, "`moot debate resume FILE --skip` passes over a turn"),
+             failure_told_by_person, "`moot debate resume FILE --skip` passes over a turn"),
     ),
     ask.Resume: (
         _BEGUN, _STEP, _SHA, _OPERATOR, _LATE,
-        Rule("BNC-051", "no_mark", "the text holds no operator's mark", checks.no_operator_mark,
+        Rule("BNC-051", "no_mark", "the text holds no operator's mark", no_operator_mark,
              "`moot debate resume FILE --late` writes it"),
     ),
     ask.AddContext: (
         _BEGUN, _SHA, _OPERATOR,
         Rule("BNC-062", "not_in_context", "context is added above the dialogue",
-             checks.beyond_preamble, "`moot debate add-context FILE` finds the place"),
-        Rule("BNC-062", "no_subsection", "what is added is a ### subsection", checks.no_subsection,
+             beyond_preamble, "`moot debate add-context FILE` finds the place"),
+        Rule("BNC-062", "no_subsection", "what is added is a ### subsection", no_subsection,
              "begin it with `### TITLE`"),
     ),
     ask.Sign: (
         _BEGUN,
         Rule("A-66", "nothing_to_sign", "no such entry waits for its author's signature",
-             checks.not_waiting_for_signature,
+             not_waiting_for_signature,
              "`moot debate verify FILE` lists what is only observed", requirement="BNC-008"),
-        Rule("A-66", "not_you", "an entry is signed by its author", checks.not_its_author,
+        Rule("A-66", "not_you", "an entry is signed by its author", not_its_author,
              "let its author do it, with its own key", requirement="BNC-008"),
     ),
     ask.NoteTimeout: (
         _BEGUN, _MACHINE, _LATE,
-        Rule("BNC-168", "noted_already", "this timeout is on record", checks.timeout_noted_already,
+        Rule("BNC-168", "noted_already", "this timeout is on record", timeout_noted_already,
              "nothing is left to do"),
     ),
     ask.Move: (

@@ -18,16 +18,15 @@ import msgspec
 
 from moot.core.clock import Millis
 from moot.core.markdown import BYTE_ORDER_MARK
-from moot.protocols.debate.closing import find_marked_entries
 from moot.protocols.debate.course import RESUME_KEY
 from moot.protocols.debate.dialogue import read_dialogue
 from moot.protocols.debate.events import EntryObserved
-from moot.protocols.debate.evolution import apply_entry
+from moot.protocols.debate.machine import apply_entry
 from moot.protocols.debate.model import DebateEntry, OddityKind, parse_time
-from moot.protocols.debate.pieces import entry_fields, find_preamble_end, piece_fields
+from moot.protocols.debate.phases import find_marked_entries
 from moot.protocols.debate.reader import read_document
-from moot.protocols.debate.schema import interpret_settings
-from moot.protocols.debate.state import State
+from moot.protocols.debate.settings import interpret_settings
+from moot.protocols.debate.state import State, entry_fields, find_preamble_end, piece_fields
 
 # What completes a piece: the end of a comment, or the heading of the dialogue.
 _SIGNS: Final = ("-->", "Dialogue")

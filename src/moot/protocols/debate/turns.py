@@ -6,14 +6,21 @@ for a bare file and for a recorded session, and nothing here is written anywhere
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Final
 
 import msgspec
 
 from moot.core.clock import SECOND, Millis
+from moot.core.findings import Finding, HintWords, Rule, check_all
 from moot.protocols.debate.course import Course, find_named_next
-from moot.protocols.debate.model import DebateEntry, Escalation, TurnOrder
+from moot.protocols.debate.model import (
+    SPEAKERS_AFTER_END,
+    DebateEntry,
+    Escalation,
+    Rules,
+    TurnOrder,
+)
 from moot.protocols.debate.phases import Happening, Phase, phase_after
 
 
@@ -118,3 +125,171 @@ SPEAKERS: Final[dict[TurnOrder, Callable[[Course], tuple[str, ...]]]] = {
     TurnOrder.FREE_FORM: _anyone_with_turns,
     TurnOrder.SUPERVISED: _named_or_supervisor,
 }
+
+
+# Who may append an entry now (R6, R12 to R18, A-63): the rows that forbid it.
+#
+# A file is never judged by these: what stands in it, stands. They are asked before an entry is
+# written or recorded, and the first code with a breach is the refusal's. Its findings have the
+# codes that `check` would use if the entry stood there (D-06).
+
+Breaches = Iterator[tuple[str, str, None, HintWords]]
+_AUTHOR: Final = "author"
+
+
+class SpeakingRequest(msgspec.Struct, frozen=True):
+    """Someone wants to speak; `even_after_end` even after the end."""
+
+    author: str
+    rules: Rules
+    here: DebateStanding
+    even_after_end: bool = False
+
+    @property
+    def is_listed(self) -> bool:
+        return self.author in self.rules.agents
+
+    @property
+    def is_agent_in_running_session(self) -> bool:
+        """One of the agents, in a session that goes on."""
+        return self.is_listed and not self.here.phase.has_ended
+
+    @property
+    def expected_speakers(self) -> tuple[str, ...]:
+        """Who may speak now, or whose turn it is as soon as nothing is in the way."""
+        return self.here.may_speak or self.here.due
+
+    def is_out_of_turn(self, order: TurnOrder) -> bool:
+        return (
+            self.is_agent_in_running_session
+            and self.rules.turn_order is order
+            and self.author not in self.expected_speakers
+        )
+
+
+def may_rewrite(open_: DebateEntry, author: str) -> bool:
+    """A-34: an open entry is its author's; one that broke off before its author was named is
+    for whoever's turn it is."""
+    return open_.author == author or not open_.has_head
+
+
+def _not_listed(wish: SpeakingRequest) -> Breaches:
+    if not wish.is_listed and wish.author not in SPEAKERS_AFTER_END:
+        yield f"{wish.author} is not one of the agents", _AUTHOR, None, _agents(wish)
+
+
+def _clerk_before_the_end(wish: SpeakingRequest) -> Breaches:
+    if not wish.is_listed and wish.author in SPEAKERS_AFTER_END and not wish.here.phase.has_ended:
+        yield f"{wish.author} may speak only after the end", _AUTHOR, None, _agents(wish)
+
+
+def _agents(wish: SpeakingRequest) -> HintWords:
+    return {"AGENTS": ",".join(wish.rules.agents)}
+
+
+def _no_round_left(wish: SpeakingRequest) -> Breaches:
+    if wish.is_listed and wish.here.phase is Phase.MAX_ROUNDS:
+        yield _ended(wish), _AUTHOR, None, {}
+
+
+def _after_the_end(wish: SpeakingRequest) -> Breaches:
+    over = wish.here.phase.has_ended and wish.here.phase is not Phase.MAX_ROUNDS
+    if wish.is_listed and over and not wish.even_after_end:
+        yield _ended(wish), _AUTHOR, None, {}
+
+
+def _ended(wish: SpeakingRequest) -> str:
+    return f"the session has ended ({wish.here.phase.value})"
+
+
+def _anothers_entry_open(wish: SpeakingRequest) -> Breaches:
+    open_, free = wish.here.open_entry, wish.rules.turn_order is TurnOrder.FREE_FORM
+    if (
+        wish.is_agent_in_running_session
+        and open_ is not None
+        and not free
+        and not may_rewrite(open_, wish.author)
+    ):
+        yield f"{open_.author} has not yielded its entry", _AUTHOR, None, {}
+
+
+def _before_its_turn(wish: SpeakingRequest) -> Breaches:
+    if wish.is_out_of_turn(TurnOrder.ROUND_ROBIN):
+        yield _not_now(wish)
+
+
+def _not_named(wish: SpeakingRequest) -> Breaches:
+    if wish.is_out_of_turn(TurnOrder.SUPERVISED):
+        yield _not_now(wish)
+
+
+def _turns_used_up(wish: SpeakingRequest) -> Breaches:
+    if wish.is_out_of_turn(TurnOrder.FREE_FORM):
+        yield _not_now(wish)
+
+
+def _not_now(wish: SpeakingRequest) -> tuple[str, str, None, HintWords]:
+    return (
+        f"it is not {wish.author}'s turn",
+        _AUTHOR,
+        None,
+        {"NEXT": ",".join(wish.expected_speakers)},
+    )
+
+
+def _person_waited_for(wish: SpeakingRequest) -> Breaches:
+    if wish.is_agent_in_running_session and wish.here.phase is Phase.WAITING_HUMAN:
+        yield "the turn timed out; the session waits for its operator", _AUTHOR, None, {}
+
+
+_OPERATOR: Final = "the operator lets it go on: `moot debate resume FILE --late`, or --skip"
+SPEAKING_RULES: Final[dict[str, tuple[Rule[SpeakingRequest], ...]]] = {
+    "unknown_agent": (  # A-27
+        Rule("R12", "UNKNOWN_AGENT", "only listed agents take part", _not_listed,
+             "the agents are AGENTS", requirement="BNC-114"),
+        Rule("R18", "UNKNOWN_AGENT", "judge and system speak after the end only",
+             _clerk_before_the_end, "the agents are AGENTS", requirement=("BNC-125", "BNC-170")),
+    ),
+    "session_ended": (  # A-28
+        Rule("R17", "max_rounds", "the last round is a hard limit", _no_round_left,
+             "begin a new session", requirement="BNC-054"),
+        Rule("R18", "after_end", "after the end nobody speaks who does not insist", _after_the_end,
+             "--after-end if you must", requirement="BNC-124"),
+    ),
+    "entry_open": (
+        Rule("R6", "entry_open", "nobody writes while another's entry is open",
+             _anothers_entry_open, "wait for its <!-- yield -->",
+             requirement=("BNC-094", "BNC-103")),
+    ),
+    "wrong_speaker": (  # A-16, A-63
+        Rule("R13", "OUT_OF_ORDER_TURN", "in round-robin the listed order holds", _before_its_turn,
+             "next: NEXT", requirement="BNC-115"),
+        Rule("R14", "OUT_OF_ORDER_TURN", "under a supervisor only whoever was named speaks",
+             _not_named, "next: NEXT", requirement="BNC-117"),
+        Rule("3.3", "max_turns", "in a round everyone has max-turns-per-round", _turns_used_up,
+             "next: NEXT", requirement="BNC-042"),
+    ),
+    "waiting_human": (  # A-59
+        Rule("3.3", "waiting_human", "whoever is late waits for the operator", _person_waited_for,
+             _OPERATOR, requirement="BNC-051"),
+    ),
+}  # fmt: skip
+
+
+class SpeakingObstacle(msgspec.Struct, frozen=True):
+    """Why someone may not speak: the refusal's code, and the breaches."""
+
+    code: str
+    findings: tuple[Finding, ...]
+
+
+def find_obstacle(
+    course: Course, author: str, now: Millis, even_after_end: bool = False
+) -> SpeakingObstacle | None:
+    """What forbids this author to append an entry now, if anything does."""
+    wish = SpeakingRequest(author, course.rules, find_standing(course, now), even_after_end)
+    for code, rules in SPEAKING_RULES.items():
+        breaches = check_all(rules, wish)
+        if breaches:
+            return SpeakingObstacle(code, breaches)
+    return None

@@ -6,7 +6,8 @@ decide anything with them, use `consensus.py`, which keeps them exact.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -16,15 +17,22 @@ import msgspec
 from moot.core.clock import Millis, to_text
 from moot.core.errors import NotFound, Refused
 from moot.core.findings import Finding, Severity, select_errors
+from moot.core.machine import fill_from
 from moot.core.names import SYSTEM
-from moot.core.quoted import Quoted
+from moot.core.text import Quoted
 from moot.protocols.debate.checker import CheckedSession
-from moot.protocols.debate.consensus import ConsensusOutcome, ConsensusVerdict, compute_consensus
+from moot.protocols.debate.consensus import (
+    ConsensusOutcome,
+    ConsensusVerdict,
+    DebateVote,
+    compute_consensus,
+    find_vote,
+)
 from moot.protocols.debate.course import Course, DebateRound, is_placeholder, list_entries
 from moot.protocols.debate.file_rules import NO_TURN_LEFT_CODE, NOT_CLOSING_CODE
-from moot.protocols.debate.model import ConsensusMode, DebateEntry, Escalation
+from moot.protocols.debate.model import ConsensusMode, DebateEntry, Escalation, Rules
 from moot.protocols.debate.phases import Phase
-from moot.protocols.debate.schema import rules_to_settings
+from moot.protocols.debate.settings import rules_to_settings
 from moot.protocols.debate.turns import find_standing
 
 _THIN = Finding(
@@ -198,24 +206,15 @@ class EntryWithBody(EntryView, frozen=True):
 
 
 def view_entry(entry: DebateEntry) -> EntryView:
-    return EntryView(
-        id=Quoted(entry.id),
-        round=entry.round,
-        turn=entry.turn,
-        at=Quoted(entry.at),
-        author=Quoted(entry.author),
-        status=Quoted(entry.status),
+    return fill_from(
+        EntryView,
+        entry,
         stance=Quoted(entry.field_value("stance")) or None,
         confidence=None if entry.confidence is None else float(entry.confidence),
         summary=Quoted(entry.field_value("summary")),
         action_requested=Quoted(entry.field_value("action_requested")),
-        line=entry.line,
         placeholder=is_placeholder(entry),
     )
-
-
-def _entry_with_body(entry: DebateEntry) -> EntryWithBody:
-    return EntryWithBody(**msgspec.structs.asdict(view_entry(entry)), body=Quoted(entry.body))
 
 
 # Status ------------------------------------------------------------------------------------------
@@ -345,7 +344,9 @@ def view_for_speaker(
         title=Quoted(document.name),
         context=Quoted(document.section_text("Context").strip()),
         rules=rules_to_settings(course.rules),
-        entries=tuple(map(_entry_with_body, entries)),
+        entries=tuple(
+            fill_from(EntryWithBody, view_entry(entry), body=entry.body) for entry in entries
+        ),
         mine=tuple(entry.id for entry in entries if entry.author == speaker),
     )
 
@@ -365,3 +366,87 @@ _WORDS: tuple[tuple[Decimal, str], ...] = (
     (Decimal("0.25"), "unsure"),
     (Decimal("1e-30"), "very unsure"),
 )
+
+
+# Who stood where, round by round, and who moved after hearing whom.
+
+
+class PositionChange(msgspec.Struct, frozen=True):
+    """An agent's stance or confidence moved; `heard` is what others said since it last spoke."""
+
+    agent: str
+    entry: DebateEntry
+    before: DebateVote
+    now: DebateVote
+    heard: tuple[DebateEntry, ...]
+
+
+def find_position_changes(course: Course) -> list[PositionChange]:
+    """Every move of every agent, in file order."""
+    return find_changes(list_entries(course.rounds))
+
+
+def find_changes(entries: Sequence[DebateEntry]) -> list[PositionChange]:
+    """Every move in these entries, which may be of several sessions on one motion."""
+    moves: list[PositionChange] = []
+    latest: dict[str, tuple[int, DebateVote]] = {}
+    for place, entry in enumerate(entries):
+        vote = find_vote(entry)
+        if vote is None:
+            continue
+        earlier = latest.get(entry.author)
+        if earlier is not None and earlier[1] != vote:
+            since = entries[earlier[0] + 1 : place]
+            heard = tuple(other for other in since if other.author != entry.author)
+            moves.append(PositionChange(entry.author, entry, earlier[1], vote, heard))
+        latest[entry.author] = (place, vote)
+    return moves
+
+
+def nearby_thresholds(threshold: Decimal) -> list[Decimal]:
+    """The threshold, a little less and more, and the ends that mean something."""
+    tenth = Decimal("0.1")
+    around = (threshold - tenth, threshold, threshold + tenth, Decimal("0.5"), Decimal(1))
+    return sorted({value.normalize() for value in around if 0 < value <= 1})
+
+
+def vary_rules(rules: Rules) -> Iterable[Rules]:
+    """The same session under every mode and the thresholds nearby."""
+    for mode in ConsensusMode:
+        for threshold in nearby_thresholds(rules.consensus_threshold):
+            yield msgspec.structs.replace(rules, consensus_mode=mode, consensus_threshold=threshold)
+
+
+# A session in short, as markdown. The text of others is quoted as plain words: nothing in it can
+# open a block or a comment.
+
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~])")
+
+
+def escape_markdown(text: str) -> str:
+    """Another's text on one line, with nothing left to mean anything in markdown."""
+    return _SPECIAL.sub(r"\\\1", " ".join(text.split()))
+
+
+def write_summary(checked: CheckedSession, now: Millis | None = None) -> str:
+    """The whole page."""
+    return "\n".join(_lines(view_status(checked, now))) + "\n"
+
+
+def _lines(status: StatusView) -> Iterator[str]:
+    result = status.consensus
+    score = "no score" if result.score is None else f"score {result.score:.4g}"
+    yield f"# {escape_markdown(status.title)}\n"
+    rule = f"{result.mode}, {score}, threshold {result.threshold:g}"
+    yield f"**{status.state}** · {result.outcome} · {rule}\n"
+    yield "## Where everyone stands\n"
+    for side in ("approvers", "rejecters", "neutral", "deferred", "missing"):
+        if names := getattr(result, side):
+            yield f"- {side}: {', '.join(names)}"
+    yield "\n## What was said\n"
+    for entry in status.entries:
+        sure = "" if entry.confidence is None else f" {entry.confidence:g}"
+        who = f"**{entry.author}** {escape_markdown(entry.stance or '')}{sure}"
+        yield f"- {entry.round}.{entry.turn} {who}: {escape_markdown(entry.summary)}"
+    if not status.entries:
+        yield "Nothing yet."

@@ -19,12 +19,10 @@ from moot.core.errors import Refused
 from moot.core.failed_answer import FailedAnswer
 from moot.core.findings import Finding, select_errors
 from moot.core.names import SYSTEM
-from moot.protocols.debate.checker import CheckedSession, check_session
-from moot.protocols.debate.closing import CLOSE_KEY, is_person, list_people
+from moot.protocols.debate.checker import CheckedSession, check_longer, check_session
 from moot.protocols.debate.course import Course
 from moot.protocols.debate.drafts import EntryDraft, find_flaws, is_unfit, tidy_draft
 from moot.protocols.debate.entry_order import drop_doubles
-from moot.protocols.debate.longer_file import check_longer
 from moot.protocols.debate.model import (
     TITLE_PREFIX,
     YIELD_MARKER,
@@ -36,15 +34,21 @@ from moot.protocols.debate.model import (
     TurnOrder,
     is_uuid,
 )
-from moot.protocols.debate.schema import (
+from moot.protocols.debate.phases import CLOSE_KEY, is_person, list_people
+from moot.protocols.debate.settings import (
     NAME_LIMIT,
     ODD_NAME_CODE,
     SETTING_READERS,
     is_usable_name,
     list_chosen_options,
 )
-from moot.protocols.debate.speaking_rules import find_obstacle, may_rewrite
-from moot.protocols.debate.turns import find_next_place, find_standing, may_begin_round
+from moot.protocols.debate.turns import (
+    find_next_place,
+    find_obstacle,
+    find_standing,
+    may_begin_round,
+    may_rewrite,
+)
 from moot.protocols.debate.views import find_deadlock_policy, require_course
 
 

@@ -12,7 +12,12 @@ import msgspec
 from moot.core.machine import C, Case, Command, Context, KeyClass
 from moot.core.names import AGENT, SYSTEM
 from moot.protocols.decision import commands as ask
-from moot.protocols.decision.answer_options import list_options, list_unranked
+from moot.protocols.decision.first_answers import (
+    HEX_32_BYTES,
+    commit_to_answer,
+    list_options,
+    list_unranked,
+)
 from moot.protocols.decision.forecasts import Outcome
 from moot.protocols.decision.model import (
     MAX_MOTIVE_LENGTH,
@@ -23,11 +28,9 @@ from moot.protocols.decision.model import (
     Stage,
     State,
 )
-from moot.protocols.decision.ranking_report import find_winner
-from moot.protocols.decision.rankings import ChoiceRule
-from moot.protocols.decision.seal import HEX_32_BYTES, commit_to_answer
+from moot.protocols.decision.rankings import ChoiceRule, find_winner
 
-# How sure somebody is: a decimal from 0 to 1, as text.
+# A confidence: a decimal from 0 to 1, as text.
 _SURE: Final = re.compile(r"0(\.\d{1,30})?|1(\.0{1,30})?")
 
 Breaches = Iterator[tuple[str, str | None]]
@@ -74,7 +77,7 @@ def bad_rounds(case: DecisionCase[ask.AskQuestion]) -> Breaches:
 
 
 def bad_motives(case: DecisionCase[ask.AskQuestion | ask.GiveAnswer]) -> Breaches:
-    """Motives are a few short lines: they name what a seat of a parliament stands for."""
+    """Refuse motives that are too many or too long: each names one aim of a parliament seat."""
     command = case.command
     givers = (command,) if isinstance(command, ask.GiveAnswer) else command.seats
     for motives in (giver.motives for giver in givers):
@@ -100,7 +103,10 @@ def unknown_agent(case: DecisionCase[ask.PassAnswer | ask.NoteCall]) -> Breaches
 def answered_before(
     case: DecisionCase[ask.GiveAnswer | ask.PassAnswer | ask.SealAnswer],
 ) -> Breaches:
-    """A sealed answer counts too; only when all seals are closed may it turn out to be missing."""
+    """Refuse a second first answer; a sealed answer counts as given.
+
+    After the seals are closed, `PassAnswer` may still record that a sealed answer was never opened.
+    """
     command, state = case.command, case.state
     name = command.agent if isinstance(command, ask.PassAnswer) else case.context.actor.id
     is_given = name in state.answers
@@ -140,7 +146,7 @@ def false_opening(case: DecisionCase[ask.GiveAnswer]) -> Breaches:
 
 
 def is_false_opening(state: State, command: ask.GiveAnswer, context: Context) -> bool:
-    """Would this open a sealed answer with another text than the one that was sealed?"""
+    """Return whether the command opens a sealed answer with a different text."""
     seal = state.seals.get(context.actor.id)
     is_due = seal is not None and state.seals_checkpoint is not None
     if seal is None or not is_due or context.actor.id in state.answers:
@@ -149,7 +155,7 @@ def is_false_opening(state: State, command: ask.GiveAnswer, context: Context) ->
 
 
 def commitment_offered(command: ask.GiveAnswer, context: Context) -> str:
-    """What the words of an opening commit to; nothing without 32 bytes to open it with."""
+    """Return the commitment of the offered text; empty if the nonce is not 32 bytes in hex."""
     if not HEX_32_BYTES.fullmatch(command.nonce):
         return ""
     return commit_to_answer(
@@ -165,7 +171,7 @@ def commitment_offered(command: ask.GiveAnswer, context: Context) -> str:
 def bad_quorum(case: DecisionCase[ask.AskQuestion]) -> Breaches:
     quorum, seats = case.command.quorum, len(case.command.seats)
     if quorum and case.command.chamber is not ChamberKind.DEBATE:
-        yield "a parliament has rules of its own for that", "quorum"
+        yield "a parliament has its own rule for a quorum", "quorum"
     if not 0 <= quorum <= seats:
         yield f"a quorum of {quorum} where {seats} take part", "quorum"
 
@@ -173,13 +179,16 @@ def bad_quorum(case: DecisionCase[ask.AskQuestion]) -> Breaches:
 def unknown_rule(case: DecisionCase[ask.AskQuestion]) -> Breaches:
     command = case.command
     if command.choose and command.choose not in set(ChoiceRule):
-        yield f"{command.choose!r} is no rule to choose by", "choose"
+        yield f"{command.choose!r} is not a rule to choose by", "choose"
     if command.choose and command.chamber is not ChamberKind.DEBATE:
         yield "only the answers of a debate are ranked", "choose"
 
 
 def not_to_rank(case: DecisionCase[ask.RankAnswers | ask.PassRanking]) -> Breaches:
-    """DEC-036: once, by whoever answered, when all answers are there and there are several."""
+    """DEC-036: refuse a ranking before all answers are in, or of fewer than two answers.
+
+    Only an agent that gave an answer ranks, and only once.
+    """
     command = case.command
     name = command.agent if isinstance(command, ask.PassRanking) else case.context.actor.id
     if name not in list_unranked(case.state):
@@ -194,11 +203,11 @@ def bad_ranking(case: DecisionCase[ask.RankAnswers]) -> Breaches:
         yield f"{len(case.command.votes)} votes on {count} answers", "votes"
     for vote in case.command.votes:
         if vote.stance not in STANCES or not _SURE.fullmatch(vote.sure):
-            yield f"{vote.stance!r}, {vote.sure!r} is no vote", "votes"
+            yield f"{vote.stance!r}, {vote.sure!r} is not a vote", "votes"
 
 
 def not_the_choice(case: DecisionCase[ask.SetMotion]) -> Breaches:
-    """DEC-037: what the rule chooses; what it leaves open is picked from the answers."""
+    """DEC-037: refuse a motion that the rule did not choose; in a tie any answer may be picked."""
     state, command = case.state, case.command
     if not command.chosen:
         if state.choose and len(list_options(state)) > 1:
@@ -217,15 +226,15 @@ def answers_missing(case: DecisionCase[ask.SetMotion]) -> Breaches:
         yield f"{', '.join(case.state.unanswered)} has not answered", None
 
 
-def not_machine_nor_asker(case: DecisionCase[Command]) -> Breaches:
-    """DEC-017: only the machine, or whoever asked, records what happens in the session."""
+def neither_moot_nor_asker(case: DecisionCase[Command]) -> Breaches:
+    """DEC-017: only Moot itself, or the agent that asked, records what happens in the session."""
     actor = case.context.actor
     if actor.kind is not KeyClass.SYSTEM and actor.id not in (case.state.asked_by, SYSTEM):
-        yield f"{actor.id} does not keep the books here", None
+        yield f"{actor.id} did not ask this question", None
 
 
 def session_out_of_place(case: DecisionCase[ask.OpenSession]) -> Breaches:
-    """A motion that is debated may be argued once more, in as many sessions as it has rounds."""
+    """Refuse a session too early or too many: a debated motion gets one session for each round."""
     state = case.state
     again = state.stage is Stage.ARGUING and state.chamber is ChamberKind.DEBATE
     if state.stage not in (Stage.ANSWERING, Stage.MOVED) and not (again and state.motion):
@@ -233,19 +242,19 @@ def session_out_of_place(case: DecisionCase[ask.OpenSession]) -> Breaches:
     elif again and len(state.sessions) >= state.rounds:
         yield f"all of its {state.rounds} rounds are argued", None
     elif any(session.id == case.command.session for session in state.sessions):
-        yield f"{case.command.session} is open", "session"
+        yield f"{case.command.session} is already open", "session"
 
 
 def result_out_of_place(case: DecisionCase[ask.RecordResult]) -> Breaches:
-    """A parliament may come to another result after a veto; a debate may not."""
+    """Refuse a second result, except after a parliament's: it can vote again after a veto."""
     state = case.state
     may_come_again = state.stage is Stage.WAITING and state.chamber is ChamberKind.PARLIAMENT
     if state.stage is not Stage.ARGUING and not may_come_again:
         yield f"this decision is {state.stage.value}", None
 
 
-def not_the_machine(case: DecisionCase[ask.MakeReceipt]) -> Breaches:
-    """Whoever checks a receipt trusts the ledger's own key alone, so no other may sign one."""
+def not_moot_itself(case: DecisionCase[ask.MakeReceipt]) -> Breaches:
+    """Refuse any other signer: readers of a receipt trust only the ledger's own key."""
     if case.context.actor.kind is not KeyClass.SYSTEM:
         yield f"{case.context.actor.id} does not sign receipts", None
 
@@ -257,7 +266,7 @@ def not_in_parliament(case: DecisionCase[ask.SendBack]) -> Breaches:
 
 def not_a_person(case: DecisionCase[ask.PersonsCommand]) -> Breaches:
     if case.context.actor.kind is not KeyClass.HUMAN:
-        yield f"{case.context.actor.id} is no person", None
+        yield f"{case.context.actor.id} is not a person", None
 
 
 def no_result_yet(case: DecisionCase[ask.PersonsCommand]) -> Breaches:
@@ -266,7 +275,7 @@ def no_result_yet(case: DecisionCase[ask.PersonsCommand]) -> Breaches:
 
 
 def nothing_to_judge(case: DecisionCase[ask.JudgeOutcome]) -> Breaches:
-    """Without an answer that was voted on or decided there is nothing that could prove right."""
+    """Refuse an outcome if no answer was voted on or decided: nothing could prove right."""
     state = case.state
     if state.motion is None and state.word is None and state.verdict is None:
         yield f"this decision is {state.stage.value}", None
@@ -274,12 +283,12 @@ def nothing_to_judge(case: DecisionCase[ask.JudgeOutcome]) -> Breaches:
 
 def unknown_outcome(case: DecisionCase[ask.JudgeOutcome]) -> Breaches:
     if case.command.outcome not in set(Outcome):
-        yield f"{case.command.outcome!r} is no outcome", "outcome"
+        yield f"{case.command.outcome!r} is not an outcome", "outcome"
 
 
 def negative_cost(case: DecisionCase[ask.NoteCall]) -> Breaches:
     if min(msgspec.structs.astuple(case.command.cost)) < 0:
-        yield "a cost is below zero", "cost"
+        yield "a cost is negative", "cost"
 
 
 def has_successor(case: DecisionCase[ask.NameSuccessor]) -> Breaches:

@@ -1,4 +1,4 @@
-"""What may be asked."""
+"""The commands of a decision."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ class AskQuestion(Command, frozen=True):
 
 
 class SealAnswer(Command, frozen=True):
-    """Commit to your answer without showing it; `prompt` is what you were told."""
+    """Commit to your answer without showing it; `prompt` is the prompt you were given."""
 
     commitment: str
     prompt: ArtifactRef | None = None
 
 
 class CloseSeals(Command, frozen=True):
-    """Say that all answers are sealed, and show the checkpoint that covers them.
+    """Record that all answers are sealed, with the checkpoint that covers them.
 
-    `note` is the signed checkpoint, `number` its number; `index` and `path` lead from the newest
-    event of this decision to its root.
+    `note` is the signed checkpoint, `number` its number; `index` and `path` prove that it covers
+    the newest event of this decision.
     """
 
     note: str
@@ -52,7 +52,7 @@ class CloseSeals(Command, frozen=True):
 
 
 class GiveAnswer(Command, frozen=True):
-    """Say what you would answer alone, before you hear the others; `nonce` opens a sealed one."""
+    """Give your own answer, before you see the others; `nonce` opens a sealed one."""
 
     answer: str
     why: str = ""
@@ -61,9 +61,9 @@ class GiveAnswer(Command, frozen=True):
 
 
 class PassAnswer(Command, frozen=True):
-    """Go on without someone's first answer, and say why there is none.
+    """Go on without an agent's first answer, and record why there is none.
 
-    `why` may hold a program's own words; `failure` is the sentence by which it is told.
+    `why` may quote the program's output; `failure` is the sentence that readers see.
     """
 
     agent: str
@@ -72,7 +72,7 @@ class PassAnswer(Command, frozen=True):
 
 
 class RankAnswers(Command, frozen=True):
-    """Rank all answers, best first, and say how you would vote on each."""
+    """Rank all answers, best first, and state how you would vote on each."""
 
     ranking: tuple[int, ...]
     votes: tuple[AnswerVote, ...]
@@ -81,7 +81,7 @@ class RankAnswers(Command, frozen=True):
 
 
 class PassRanking(Command, frozen=True):
-    """Go on without someone's ranking, and say why there is none."""
+    """Go on without an agent's ranking, and record why there is none."""
 
     agent: str
     why: str
@@ -97,14 +97,14 @@ class SetMotion(Command, frozen=True):
 
 
 class OpenSession(Command, frozen=True):
-    """Say where the motion is argued."""
+    """Record in which session the motion is argued."""
 
     session: str
     file: str = ""
 
 
 class NoteCall(Command, frozen=True):
-    """Put on record how a participant's call ended, what it cost, and which model answered."""
+    """Record how a call to a participant ended, what it cost, and which model answered."""
 
     agent: str
     what: str
@@ -117,7 +117,7 @@ class NoteCall(Command, frozen=True):
 
 
 class EndRun(Command, frozen=True):
-    """Put on record how a run ended; each has a name, also one that was cut short."""
+    """Record how a run ended; `stop` names the way, for an interrupted run too."""
 
     stop: str
     turns: int = 0
@@ -125,7 +125,7 @@ class EndRun(Command, frozen=True):
 
 
 class RecordResult(Command, frozen=True):
-    """Put on record what the chamber came to."""
+    """Record the result of the debate or parliament."""
 
     result: DecisionResult
     summary: str
@@ -136,46 +136,46 @@ class RecordResult(Command, frozen=True):
 
 
 class Approve(Command, frozen=True):
-    """A person says yes to what came out."""
+    """Approve the result, as a person."""
 
     reason: str
 
 
 class Veto(Command, frozen=True):
-    """A person says no; what is argued next supersedes this."""
+    """Veto the result, as a person; a later decision supersedes this one."""
 
     reason: str
 
 
 class Amend(Command, frozen=True):
-    """A person decides with another text."""
+    """Decide with a different text, as a person."""
 
     reason: str
     text: ArtifactRef
 
 
 class SendBack(Command, frozen=True):
-    """A person vetoes what a parliament brought, and it argues on with the reason."""
+    """Veto a parliament's result, as a person; the parliament continues, with the reason."""
 
     reason: str
 
 
 class NameSuccessor(Command, frozen=True):
-    """Say which decision takes the place of a vetoed one."""
+    """Name the decision that replaces a vetoed one."""
 
     decision: str
 
 
 class MakeReceipt(Command, frozen=True):
-    """Sign for what a receipt of this decision says, as it stands now."""
+    """Sign the content of a receipt of this decision, as of now."""
 
     receipt: ArtifactRef
 
 
 class JudgeOutcome(Command, frozen=True):
-    """A person says, later, how the decision turned out; `answer` names what proved right.
+    """Record later, as a person, how the decision turned out; `answer` is what proved right.
 
-    `forecasts` is what the record says each participant forecast.
+    `forecasts` is what each participant forecast, according to the record.
     """
 
     outcome: str

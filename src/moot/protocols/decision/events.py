@@ -1,4 +1,4 @@
-"""What may stand in the ledger."""
+"""The events of a decision, as the ledger stores them."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ class QuestionAsked(Event, frozen=True):
 
 
 class AnswerSealed(Event, frozen=True):
-    """`commitment` binds the author to its answer; `prompt` is the hash of what it was told."""
+    """`commitment` binds the author to its answer; `prompt` is the hash of its prompt."""
 
     commitment: str
     prompt: str | None = None
 
 
 class SealsClosed(Event, frozen=True):
-    """The checkpoint under which all seals lie, and the path from the event before this one."""
+    """The checkpoint that covers all seals, and the proof path from the event before this one."""
 
     note: str
     number: int
@@ -52,7 +52,7 @@ class AnswerGiven(Event, frozen=True):
 
 
 class OpeningRefused(Event, frozen=True):
-    """An author tried to open its answer with another text; `offered` is what that commits to."""
+    """An author tried to open its answer with another text; `offered` is its commitment."""
 
     offered: str
 
@@ -64,7 +64,7 @@ class AnswerPassed(Event, frozen=True):
 
 
 class AnswersRanked(Event, frozen=True):
-    """Numbers count from 0, in the order in which the distinct answers stand by seat."""
+    """Numbers count from 0; the distinct answers are in the order of the seats."""
 
     ranking: tuple[int, ...]
     votes: tuple[AnswerVote, ...]
@@ -134,7 +134,7 @@ class PersonAmended(Event, frozen=True):
 
 
 class PersonSentBack(Event, frozen=True):
-    """Vetoed, and the parliament goes on: no last word."""
+    """A veto after which the parliament continues: not a final ruling."""
 
     reason: str
     attended: bool
@@ -145,13 +145,13 @@ class SuccessorNamed(Event, frozen=True):
 
 
 class ReceiptMade(Event, frozen=True):
-    """`receipt` is the hash of what the receipt says; it counts while nothing follows this."""
+    """`receipt` is the hash of the receipt's content; any later event makes it outdated."""
 
     receipt: str
 
 
 class OutcomeJudged(Event, frozen=True):
-    """How a decision turned out, by a person's word. A later one corrects it; the first stays."""
+    """How a decision turned out, as a person judged it. A later one corrects it."""
 
     outcome: str
     reason: str

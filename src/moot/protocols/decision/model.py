@@ -33,7 +33,7 @@ class Stage(StrEnum):
 
 
 class ChamberKind(StrEnum):
-    """Where it is argued. Of runs in mail and traces only the cost is recorded here."""
+    """Where a question is argued. For runs in mail and traces, only the cost is recorded here."""
 
     DEBATE = "debate"
     PARLIAMENT = "parliament"
@@ -50,10 +50,10 @@ class DecisionResult(StrEnum):
 
 
 class DecisionSeat(msgspec.Struct, frozen=True):
-    """A participant: its name, what sits there, and who keeps its key.
+    """A participant: its name, the program or person behind it, and who keeps its key.
 
-    `scripted` says that no model and no person thought about its words; `motives` are what it was
-    told to stand for in a parliament.
+    `scripted`: a script answers, neither a model nor a person. `motives` are the aims that the
+    asker gave this seat in a parliament.
     """
 
     agent: str
@@ -66,9 +66,9 @@ class DecisionSeat(msgspec.Struct, frozen=True):
 
 
 class FirstAnswer(msgspec.Struct, frozen=True):
-    """What one seat would answer alone, and what matters to it; or why there is no answer.
+    """One seat's answer before it saw the others, and its motives; or why there is no answer.
 
-    `failure` is the sentence by which a missing answer is told.
+    `failure` is the sentence that readers see for a missing answer.
     """
 
     agent: str
@@ -79,7 +79,7 @@ class FirstAnswer(msgspec.Struct, frozen=True):
 
 
 class SealedAnswer(msgspec.Struct, frozen=True):
-    """That an author has committed to its answer; `prompt` is the hash of what it was told.
+    """An author's commitment to its answer; `prompt` is the hash of the prompt it got.
 
     `refused` counts attempts to open it with another text.
     """
@@ -90,7 +90,7 @@ class SealedAnswer(msgspec.Struct, frozen=True):
 
 
 class AnswerVote(msgspec.Struct, frozen=True):
-    """How one would vote if a certain answer became the motion; confidence is text."""
+    """A seat's vote in case one certain answer becomes the motion; `sure` is a decimal as text."""
 
     stance: str
     sure: str
@@ -100,7 +100,7 @@ class AnswerRanking(msgspec.Struct, frozen=True):
     """How one seat ranks the answers, best first by their numbers, and its first vote.
 
     Numbers count from 0 in the order in which the answers are listed; `votes` has one for each.
-    Whoever gave none has no ranking, and `failure` is the sentence by which that is told.
+    A seat that ranked nothing has an empty ranking, and `failure` says why.
     """
 
     agent: str
@@ -112,7 +112,7 @@ class AnswerRanking(msgspec.Struct, frozen=True):
 
 
 class CallCost(msgspec.Struct, frozen=True):
-    """What calls cost; money in millionths of a US dollar, `unpriced` calls without a price."""
+    """What calls cost: `micros` in millionths of a US dollar; `unpriced` counts calls without."""
 
     calls: int = 0
     tokens_in: int = 0
@@ -129,7 +129,7 @@ class CallCost(msgspec.Struct, frozen=True):
 class DecisionMotion(msgspec.Struct, frozen=True):
     """The answer that is put to the vote, and who gave it.
 
-    `chosen` is the rule that picked it from the rankings, or `picked` by whoever asked; empty for
+    `chosen` is the rule that chose it from the rankings, or `picked` if the asker did; empty for
     the most frequent answer.
     """
 
@@ -139,7 +139,7 @@ class DecisionMotion(msgspec.Struct, frozen=True):
 
 
 class ArguedSession(msgspec.Struct, frozen=True):
-    """Where it is argued: the chamber's own id and its file."""
+    """The debate or parliament in which it is argued: its id and its file."""
 
     id: str
     file: str = ""
@@ -148,7 +148,7 @@ class ArguedSession(msgspec.Struct, frozen=True):
 class ChamberVerdict(msgspec.Struct, frozen=True):
     """The result; `score` is text, as the chamber wrote it, and `dissent` names who objected.
 
-    `absent` are those who took no part in the last vote: they failed, or their time was up.
+    `absent` are agents without a vote in the last round: they failed or timed out.
     """
 
     result: DecisionResult
@@ -163,8 +163,8 @@ class SeatForecast(msgspec.Struct, frozen=True, omit_defaults=True):
     """What one participant forecast, in its first and in its last vote.
 
     Confidence is text, as the chamber wrote it; empty where the chamber knows none. `source` says
-    where it comes from: `stated` by the participant, `derived` by a rule, `default` if nobody said
-    it. `micros` is what its calls cost, in millionths of a US dollar.
+    where it comes from: `stated` by the participant, `derived` by a rule, `default` if it
+    is missing. `micros` is what its calls cost, in millionths of a US dollar.
     """
 
     agent: str
@@ -178,7 +178,7 @@ class SeatForecast(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class JudgedOutcome(msgspec.Struct, frozen=True):
-    """A person's word, later, on how a decision turned out; `answer` is what proved right."""
+    """A person's later judgement of how a decision turned out; `answer` is what proved right."""
 
     outcome: str
     by: str
@@ -200,16 +200,16 @@ class PersonsRuling(msgspec.Struct, frozen=True):
 
 
 class State(msgspec.Struct, frozen=True):
-    """One decision. Calls and runs are only summed up: their number has no bound.
+    """One decision. It keeps only sums of calls and runs, because their number has no bound.
 
     `session` is where it is argued now, `earlier_sessions` where it was argued before.
-    `quorum` is how many must take part in the last vote, 0 for more than half of those asked.
+    `quorum` is how many seats must take part in the last vote, 0 for more than half of them.
     `is_sealed`: first answers are sealed, and opened once a checkpoint covers all seals; its number
     is `seals_checkpoint`, None before that.
-    `sent_back`: vetoes after which a parliament went on; `word` is the last one.
-    `first_outcome` stays, whatever a person says later; `outcome` is the newest word.
-    `answer_seconds` is how long first answers are waited for, if there is a limit.
-    `receipt` is what the newest receipt says (its hash), as long as nothing has happened since.
+    `sent_back`: vetoes after which a parliament continued; `word` is the final ruling.
+    `first_outcome` never changes; `outcome` is the newest judgement.
+    `answer_seconds` limits the wait for first answers, if set.
+    `receipt` is the hash of the newest receipt's content; None after any later event.
     """
 
     stage: Stage = Stage.NEW
@@ -251,24 +251,24 @@ class State(msgspec.Struct, frozen=True):
         return next((seat for seat in self.seats if seat.agent == agent), None)
 
     def motives_of(self, agent: str) -> tuple[str, ...]:
-        """What this seat was told to stand for, else what it said matters to it (DEC-027)."""
+        """Return the motives that the asker gave this seat, else its own (DEC-027)."""
         seat, answer = self.find_seat(agent), self.answers.get(agent)
         return (seat.motives if seat else ()) or (answer.motives if answer else ())
 
     @property
     def sessions(self) -> tuple[ArguedSession, ...]:
-        """Every session in which it was argued, the first one first."""
+        """All sessions in which it was argued, oldest first."""
         return (*self.earlier_sessions, *((self.session,) if self.session is not None else ()))
 
     @property
     def answers_by(self) -> Millis | None:
-        """When whoever has not answered yet is passed over."""
+        """The deadline: after it, a run goes on without the missing answers."""
         seconds = self.answer_seconds
         return None if seconds is None else self.asked_at + seconds * SECOND
 
     @property
     def unsealed(self) -> tuple[str, ...]:
-        """Whoever has neither sealed an answer nor was passed over."""
+        """Agents that have neither sealed an answer nor been passed over."""
         return tuple(name for name in self.unanswered if name not in self.seals)
 
     @property

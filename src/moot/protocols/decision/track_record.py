@@ -1,38 +1,37 @@
-"""Whom to listen to, by outcomes: how good forecasts were, and whether arguing made them better.
+"""Track records from outcomes: how good forecasts were, and whether arguing improved them.
 
-Pure counting over decisions whose outcome a person has judged, in the order they were judged. Few
-outcomes give counts and no ranking: see `FEWEST_OUTCOMES` (DEC-031).
+Counts decisions whose outcome a person has judged, in the order of those judgements. Below
+`FEWEST_OUTCOMES` there are counts, but no ranking (DEC-031).
 """
 
 from __future__ import annotations
 
+import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from math import lcm
 from typing import Final, NamedTuple
 
 from moot.core.clock import Millis
-from moot.core.intervals import Interval, mean_interval
+from moot.core.numbers import Interval, mean_interval
 from moot.protocols.decision.forecasts import (
+    FEWEST_OUTCOMES,
+    EffectiveVoters,
     Outcome,
     ScoredForecast,
+    count_effective_voters,
     forecast_of,
     mean_score,
     score,
-)
-from moot.protocols.decision.independence import (
-    FEWEST_OUTCOMES,
-    EffectiveVoters,
-    count_effective_voters,
 )
 from moot.protocols.decision.model import SeatForecast
 
 UNKNOWN_MODEL: Final = "unknown"
 _HALF: Final = Fraction(1, 2)
-# How many different votes are remembered; models say 0.8 and 0.85, not a thousand shades.
-_MOST_KNOWN: Final = 10_000
+# Size of the caches below: models use few distinct confidences, such as 0.8 and 0.85.
+_CACHE_SIZE: Final = 10_000
 
 
 class JudgedDecision(NamedTuple):
@@ -45,11 +44,11 @@ class JudgedDecision(NamedTuple):
 
 
 class Record(NamedTuple):
-    """How one participant, or one model, did.
+    """The track record of one participant, or of one model.
 
     `unscored` counts neutral and deferring votes, mixed outcomes, and chambers without confidence.
     `helped` and `hurt` count changes of mind that brought a forecast nearer to what happened, and
-    further from it. `micros_per_right` is None if it was never right, or nothing is known of costs.
+    further from it. `micros_per_right` is None if it was never right, or its cost is unknown.
     """
 
     name: str
@@ -74,7 +73,7 @@ class WayToDecide(NamedTuple):
 
 
 class TrackRecord(NamedTuple):
-    """Everything that outcomes tell. `voters` is None below 30 shared outcomes."""
+    """Everything counted from outcomes. `voters` is None below 30 shared outcomes."""
 
     judged: int
     mixed: int
@@ -87,12 +86,12 @@ class TrackRecord(NamedTuple):
 
     @property
     def is_enough(self) -> bool:
-        """True if there are outcomes enough to rank by."""
+        """True if there are enough outcomes for a ranking."""
         return self.judged - self.mixed >= FEWEST_OUTCOMES
 
 
 def count_track_record(decisions: Iterable[JudgedDecision]) -> TrackRecord:
-    """Count everything, oldest outcome first."""
+    """Count all track records from judged decisions, oldest outcome first."""
     judged = sorted(decisions, key=lambda each: (each.at, each.decision))
     settled = [each for each in judged if each.outcome is not Outcome.MIXED]
     return TrackRecord(
@@ -100,15 +99,15 @@ def count_track_record(decisions: Iterable[JudgedDecision]) -> TrackRecord:
         mixed=len(judged) - len(settled),
         participants=_records(judged, lambda forecast: forecast.agent),
         models=_records(judged, lambda forecast: forecast.model or UNKNOWN_MODEL),
-        single_best=_count_ways(settled, _calls_of_single_best(settled)),
-        vote_before=_count_ways(settled, [_majority(each, _first_call) for each in settled]),
-        vote_after=_count_ways(settled, [_majority(each, _last_call) for each in settled]),
-        voters=_voters(settled),
+        single_best=_count_calls(settled, _calls_of_single_best(settled)),
+        vote_before=_count_calls(settled, [_majority(each, _first_call) for each in settled]),
+        vote_after=_count_calls(settled, [_majority(each, _last_call) for each in settled]),
+        voters=_estimate_voters(settled),
     )
 
 
-# What somebody called it at one moment: 1 right, -1 wrong, 0 for one half; None for no forecast.
-Call = Callable[[SeatForecast], int | None]
+# Reads one side of a forecast: 1 for right, -1 for wrong, 0 for one half; None without a forecast.
+CallReader = Callable[[SeatForecast], int | None]
 
 
 def _first_call(forecast: SeatForecast) -> int | None:
@@ -119,28 +118,28 @@ def _last_call(forecast: SeatForecast) -> int | None:
     return _call(forecast.last_stance, forecast.last_sure)
 
 
-# Thousands of votes hold a few dozen confidences: each is worked out once, exactly.
+# Exact fractions are slow, and thousands of votes use a few dozen confidences: so cache them.
 
 
-@lru_cache(maxsize=_MOST_KNOWN)
+@lru_cache(maxsize=_CACHE_SIZE)
 def _call(stance: str, sure: str) -> int | None:
     value = forecast_of(stance, Fraction(sure)) if sure else None
     return None if value is None else (value > _HALF) - (value < _HALF)
 
 
-@lru_cache(maxsize=_MOST_KNOWN)
+@lru_cache(maxsize=_CACHE_SIZE)
 def _scored(stance: str, sure: str, outcome: Outcome) -> ScoredForecast | None:
     return score(stance, Fraction(sure), outcome) if sure else None
 
 
-@lru_cache(maxsize=_MOST_KNOWN)
+@lru_cache(maxsize=_CACHE_SIZE)
 def _score(stance: str, sure: str, outcome: Outcome) -> Fraction | None:
     scored = _scored(stance, sure, outcome)
     return None if scored is None else scored.score
 
 
 class _VotePair(NamedTuple):
-    """The first and the last vote of somebody, and what proved right."""
+    """A participant's first and last vote, and the outcome."""
 
     first_stance: str
     first_sure: str
@@ -158,7 +157,7 @@ class _VotePair(NamedTuple):
 
 
 class _Tally:
-    """What is counted of one participant or model: equal votes together."""
+    """Counts for one participant or model; equal votes are counted together."""
 
     def __init__(self) -> None:
         self.votes: Counter[_VotePair] = Counter()
@@ -197,7 +196,7 @@ class _Tally:
 
 
 def _gain(pair: _VotePair) -> Fraction:
-    """How much nearer to what happened a change of mind came; 0 for whoever did not change."""
+    """Return by how much a changed vote improved the score; 0 for an unchanged vote."""
     first, last = pair.first, pair.last
     if first is None or last is None or first.forecast == last.forecast:
         return Fraction(0)
@@ -205,7 +204,7 @@ def _gain(pair: _VotePair) -> Fraction:
 
 
 def _is_right(forecast: ScoredForecast) -> bool:
-    """On the right side of one half; one half itself is no call."""
+    """Return whether the forecast is on the right side of one half; one half itself is not."""
     return forecast.forecast > _HALF if forecast.was_right else forecast.forecast < _HALF
 
 
@@ -219,14 +218,14 @@ def _records(
     return tuple(tallies[name].as_record(name) for name in sorted(tallies))
 
 
-def _majority(judged: JudgedDecision, read: Call) -> bool | None:
-    """What most called it by head: right, wrong, or None for a tie."""
-    balance = sum(read(forecast) or 0 for forecast in judged.forecasts)
+def _majority(judged: JudgedDecision, read_call: CallReader) -> bool | None:
+    """Return what the majority of heads called it: right, wrong, or None in a tie."""
+    balance = sum(read_call(forecast) or 0 for forecast in judged.forecasts)
     return None if balance == 0 else balance > 0
 
 
 class _RunningMean:
-    """Scores as whole numbers of one unit, so that means are compared exactly and quickly."""
+    """A mean of scores, each a whole number of one unit: exact and quick to compare."""
 
     def __init__(self) -> None:
         self.total = self.count = 0
@@ -236,7 +235,7 @@ class _RunningMean:
 
 
 def _calls_of_single_best(settled: Sequence[JudgedDecision]) -> list[bool | None]:
-    """What the one with the best score so far called each, by earlier outcomes alone."""
+    """For each decision, return the call of the participant with the best score before it."""
     unit = lcm(*(value.denominator for _, value in _last_scores(settled)))
     means: defaultdict[str, _RunningMean] = defaultdict(_RunningMean)
     calls: list[bool | None] = []
@@ -256,7 +255,7 @@ def _calls_of_single_best(settled: Sequence[JudgedDecision]) -> list[bool | None
 
 
 def _last_scores(settled: Iterable[JudgedDecision]) -> Iterator[tuple[str, Fraction]]:
-    """How good the last vote of each was, by name."""
+    """Yield (agent, score) for the last vote of each participant."""
     for each in settled:
         for forecast in each.forecasts:
             value = _score(forecast.last_stance, forecast.last_sure, each.outcome)
@@ -264,7 +263,7 @@ def _last_scores(settled: Iterable[JudgedDecision]) -> Iterator[tuple[str, Fract
                 yield forecast.agent, value
 
 
-def _count_ways(settled: Sequence[JudgedDecision], calls: Sequence[bool | None]) -> WayToDecide:
+def _count_calls(settled: Sequence[JudgedDecision], calls: Sequence[bool | None]) -> WayToDecide:
     right = wrong = left = 0
     for each, call in zip(settled, calls, strict=True):
         if call is None:
@@ -276,8 +275,8 @@ def _count_ways(settled: Sequence[JudgedDecision], calls: Sequence[bool | None])
     return WayToDecide(right, wrong, left)
 
 
-def _voters(settled: Sequence[JudgedDecision]) -> EffectiveVoters | None:
-    """Of those who share outcomes enough; whoever shares fewest is left out first."""
+def _estimate_voters(settled: Sequence[JudgedDecision]) -> EffectiveVoters | None:
+    """Estimate n_eff over agents with enough shared outcomes, dropping those with fewest first."""
     rows = [_errors(each) for each in settled]
     counts: defaultdict[str, int] = defaultdict(int)
     for row in rows:
@@ -294,7 +293,49 @@ def _voters(settled: Sequence[JudgedDecision]) -> EffectiveVoters | None:
 
 
 def _errors(judged: JudgedDecision) -> dict[str, bool]:
-    """Who erred in its last vote, of those who called it."""
+    """Return for each agent that made a call in its last vote whether it erred."""
     was_right = judged.outcome is Outcome.RIGHT
     calls = {forecast.agent: _last_call(forecast) for forecast in judged.forecasts}
     return {name: (call > 0) is not was_right for name, call in calls.items() if call}
+
+
+# The last vote, weighted by how often each agent was right before: shown as a note, never binding.
+#
+# An agent that was right r times and wrong w times weighs log((r + 1) / (w + 1)): zero if it
+# was right half the time, negative if it was mostly wrong. This would be the best count if errors
+# were independent. They are not, so it decides nothing.
+
+_SIGNS: Final = {"approve": 1, "reject": -1}
+
+
+class CalibratedVote(NamedTuple):
+    """`balance` is above 0 for the motion, below 0 against; `counted` are those with a record."""
+
+    balance: float
+    counted: tuple[str, ...]
+    left_out: tuple[str, ...]
+
+    @property
+    def sentence(self) -> str:
+        side = "for" if self.balance > 0 else "against" if self.balance < 0 else "split over"
+        left = f"; without a record: {', '.join(self.left_out)}" if self.left_out else ""
+        return (
+            f"counted by how often each was right before, it is {side} the motion "
+            f"({', '.join(self.counted)}{left}); this binds nobody"
+        )
+
+
+def calibrate_vote(records: Iterable[Record], stances: Mapping[str, str]) -> CalibratedVote | None:
+    """Weight the votes by track record; None if no voter has enough judged outcomes."""
+    known = {record.name: record for record in records if record.scored >= FEWEST_OUTCOMES}
+    voting = [name for name, stance in stances.items() if stance in _SIGNS]
+    counted = tuple(name for name in voting if name in known)
+    if not counted:
+        return None
+    balance = math.fsum(_SIGNS[stances[name]] * _weight(known[name]) for name in counted)
+    return CalibratedVote(balance, counted, tuple(name for name in voting if name not in known))
+
+
+def _weight(record: Record) -> float:
+    wrong = record.scored - record.right
+    return math.log((record.right + 1) / (wrong + 1))

@@ -1,4 +1,4 @@
-"""What people and agents read of a decision."""
+"""Views of a decision, for people and agents."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Final
 import msgspec
 
 from moot.core.clock import to_text
-from moot.core.quoted import Quoted
+from moot.core.machine import fill_from
+from moot.core.text import Quoted
 from moot.protocols.decision.model import (
     ArguedSession,
     CallCost,
@@ -21,7 +22,7 @@ from moot.protocols.decision.model import (
     Stage,
     State,
 )
-from moot.protocols.decision.ranking_report import RankingReport, report_rankings
+from moot.protocols.decision.rankings import RankingReport, report_rankings
 
 MAX_TITLE: Final = 120
 
@@ -33,7 +34,7 @@ class ParticipantView(DecisionSeat, frozen=True, kw_only=True):
 
 
 class RulingView(msgspec.Struct, frozen=True, kw_only=True):
-    """What a person ruled, with the time as text; `text` is the hash of what stands instead."""
+    """What a person ruled, with the time as text; `text` is the hash of an amended text."""
 
     word: Stage
     by: str
@@ -44,11 +45,11 @@ class RulingView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DecisionView(msgspec.Struct, frozen=True, kw_only=True):
-    """The whole decision; decimals are text, as they stand in the record.
+    """The whole decision; decimals are text, as in the record.
 
-    `session` is where it is argued, `sessions` all of them, one for each round; `shared_models`:
-    participants that are one model or one program; `custodians` counts the folders
-    that keep their keys.
+    `session` is where it is argued now, `sessions` are all of them, one for each round;
+    `shared_models` lists participants that run on the same model or program; `custodians` counts
+    the folders that keep their keys.
     """
 
     id: str
@@ -91,30 +92,17 @@ class DecisionView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def describe_decision(decision: str, state: State) -> DecisionView:
-    """The whole decision, as `moot ask` and `moot decide` answer with it."""
-    return DecisionView(
+    """Build the view that `moot ask` and `moot decide` return."""
+    return fill_from(
+        DecisionView,
+        state,
         id=decision,
-        stage=state.stage,
-        question=Quoted(state.question),
-        asked_by=state.asked_by,
         asked_at=to_text(state.asked_at),
-        chamber=state.chamber,
-        rule=state.rule,
-        rounds=state.rounds,
         participants=tuple(_participant(state, seat) for seat in state.seats),
         answers=tuple(list_answers(state)),
-        motion=state.motion,
-        session=state.session,
-        sessions=state.sessions,
         result=state.verdict,
         word=None if state.word is None else _ruling(state.word),
         sent_back=tuple(map(_ruling, state.sent_back)),
-        supersedes=state.supersedes,
-        superseded_by=state.superseded_by,
-        cost=state.cost,
-        turns=state.turns,
-        runs=state.runs,
-        stopped=state.stopped,
         endings=dict(sorted(state.endings.items())),
         shared_models=find_shared_models(state),
         custodians=len({seat.custodian for seat in state.seats}),
@@ -128,20 +116,14 @@ def _participant(state: State, seat: DecisionSeat) -> ParticipantView:
 
 
 def _ruling(ruling: PersonsRuling) -> RulingView:
-    return RulingView(
-        word=ruling.word,
-        by=ruling.by,
-        reason=Quoted(ruling.reason),
-        at=to_text(ruling.at),
-        attended=ruling.attended,
-        text=ruling.text,
-    )
+    return fill_from(RulingView, ruling, at=to_text(ruling.at))
 
 
 def suggest_decide_command(decision: str, result: DecisionResult | None = None) -> str:
-    """The command with which a person decides, to paste, and the other words it may say.
+    """Return the command with which a person decides, to paste, and the alternatives.
 
-    For a motion that was not carried, veto comes first: nobody shall approve it by habit.
+    For a motion that was not carried, veto comes first, so that a person does not approve it by
+    habit.
     """
     first, others = "approve", "or veto, or amend --text FILE"
     if result in AGAINST_THE_RESULT:
@@ -158,39 +140,32 @@ AGAINST_THE_RESULT: Final[dict[DecisionResult | None, str]] = {
 
 
 def describe_approval_against_result(state: State) -> str:
-    """`against the vote (not carried)`, if a person approved what was not carried; else empty."""
+    """Return words such as `against the vote (not carried)` for such an approval; else empty."""
     return AGAINST_THE_RESULT.get(state.result, "") if state.stage is Stage.APPROVED else ""
 
 
 def shorten_question(question: str) -> str:
-    """The question as a title: its first line, shortened."""
+    """Return the first line of the question, shortened, as a title."""
     line = next((" ".join(row.split()) for row in question.splitlines() if row.strip()), "")
     if len(line) <= MAX_TITLE:
         return line
     cut = line[: MAX_TITLE - 1]
-    words = cut.rpartition(" ")[0]  # not in the middle of a word, unless it is all one
+    words = cut.rpartition(" ")[0]  # cut between words; a single long word is cut inside
     return f"{words or cut}…"
 
 
 def list_answers(state: State) -> list[FirstAnswer]:
-    """First answers in the order of the seats."""
+    """List the first answers in the order of the seats."""
     return [state.answers[seat.agent] for seat in state.seats if seat.agent in state.answers]
 
 
 def find_shared_models(state: State) -> dict[str, list[str]]:
-    """Models, or programs that do not name theirs, with more than one seat (DEC-019, AGT-081).
+    """Find models with more than one seat; a program counts if it names no model.
 
-    Agreement between seats that are one model weighs less.
+    Agreement between seats of one model proves less, so readers must see it (DEC-019, AGT-081).
     """
     voices: dict[str, list[str]] = {}
     for seat in state.seats:
         if not seat.scripted and (seat.model or (seat.spec and seat.kind != "human")):
             voices.setdefault(seat.model or seat.spec, []).append(seat.agent)
     return {model: names for model, names in voices.items() if len(names) > 1}
-
-
-def list_costs(state: State) -> list[tuple[str, CallCost]]:
-    """What each participant cost, in the order of the seats, without those who were never asked
-    (AGT-081)."""
-    names = [seat.agent for seat in state.seats if seat.agent in state.purses]
-    return [(name, state.purses[name]) for name in names]

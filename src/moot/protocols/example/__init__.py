@@ -1,15 +1,13 @@
 """Errands: the smallest complete protocol, and the one to copy when adding a sixth.
 
+    machine.py  the automaton of one errand: what may follow what, and the functions that a
+                `Machine` needs
+    model.py    the nouns: an errand, its stages, and the state of one list of errands
+    rules.py    the rules of errands, one row each, and which of them a command must keep
+    views.py    what people and agents read of a list of errands
+
 An errand is asked of an agent, is done by that agent, may be withdrawn by whoever asked, and
 lapses by itself when its time is over. Each list of errands is a stream (`example/NAME`).
-
-    model.py     the nouns and the state
-    commands.py  what may be asked
-    events.py    what may stand in the ledger
-    case.py      a command under check, with the errand it names
-    rules.py     the rules as a table
-    machine.py   the automaton: TRANSITIONS, decide, evolve, agenda, index, MACHINE
-    views.py     what people and agents read
 """
 
 from moot.protocols.example.machine import MACHINE

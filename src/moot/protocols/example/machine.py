@@ -31,17 +31,15 @@ from moot.core.machine import (
     accept,
     refuse,
 )
-from moot.protocols.example import commands as ask
-from moot.protocols.example import events as did
-from moot.protocols.example.case import case_of
+from moot.protocols.example import model
 from moot.protocols.example.model import Errand, Stage, State
-from moot.protocols.example.rules import RULES
+from moot.protocols.example.rules import RULES, case_of
 
 TRANSITIONS: dict[Stage, dict[type[Event], Stage]] = {
     Stage.OPEN: {
-        did.ErrandDone: Stage.DONE,
-        did.ErrandWithdrawn: Stage.WITHDRAWN,
-        did.ErrandLapsed: Stage.LAPSED,
+        model.ErrandDone: Stage.DONE,
+        model.ErrandWithdrawn: Stage.WITHDRAWN,
+        model.ErrandLapsed: Stage.LAPSED,
     },
     Stage.DONE: {},
     Stage.WITHDRAWN: {},
@@ -59,21 +57,21 @@ def decide(state: State, command: Command, context: Context) -> Decision:
     if case.errand is not None and mistakes[0].code == "not_yours":
         # The refusal itself is recorded: whoever tried to end another's errand can be counted.
         tried = type(command).__name__.lower()
-        return refuse(findings, did.Meddled(id=case.errand.id, tried=tried))
+        return refuse(findings, model.Meddled(id=case.errand.id, tried=tried))
     return refuse(findings)
 
 
-def _draft_asked(state: State, command: ask.Ask) -> Event:
+def _draft_asked(state: State, command: model.Ask) -> Event:
     # Ids count upwards from the state: decisions are made one after the other, so none repeats.
     new_id = f"e{state.asked + 1}"
-    return did.ErrandAsked(id=new_id, title=command.title, of=command.of, due_at=command.due_at)
+    return model.ErrandAsked(id=new_id, title=command.title, of=command.of, due_at=command.due_at)
 
 
 _DRAFTS: dict[type[Command], Callable[[State, Any], Event]] = {
-    ask.Ask: _draft_asked,
-    ask.Finish: lambda _state, command: did.ErrandDone(id=command.id),
-    ask.Withdraw: lambda _state, command: did.ErrandWithdrawn(id=command.id),
-    ask.Lapse: lambda _state, command: did.ErrandLapsed(id=command.id),
+    model.Ask: _draft_asked,
+    model.Finish: lambda _state, command: model.ErrandDone(id=command.id),
+    model.Withdraw: lambda _state, command: model.ErrandWithdrawn(id=command.id),
+    model.Lapse: lambda _state, command: model.ErrandLapsed(id=command.id),
 }
 
 
@@ -82,7 +80,7 @@ def evolve(state: State, recorded: Recorded[Any]) -> State:
     return _EVOLVE[type(recorded.event)](state, recorded)
 
 
-def _on_asked(state: State, recorded: Recorded[did.ErrandAsked]) -> State:
+def _on_asked(state: State, recorded: Recorded[model.ErrandAsked]) -> State:
     event = recorded.event
     errand = Errand(event.id, event.title, recorded.actor.id, event.of, recorded.at, event.due_at)
     return msgspec.structs.replace(
@@ -106,17 +104,17 @@ def _on_closed(state: State, recorded: Recorded[Any]) -> State:
     )
 
 
-def _on_meddled(state: State, recorded: Recorded[did.Meddled]) -> State:
+def _on_meddled(state: State, recorded: Recorded[model.Meddled]) -> State:
     count = state.meddlers.get(recorded.actor.id, 0) + 1
     return msgspec.structs.replace(state, meddlers=state.meddlers.set(recorded.actor.id, count))
 
 
 _EVOLVE: dict[type[Event], Callable[[State, Any], State]] = {
-    did.ErrandAsked: _on_asked,
-    did.ErrandDone: _on_closed,
-    did.ErrandWithdrawn: _on_closed,
-    did.ErrandLapsed: _on_closed,
-    did.Meddled: _on_meddled,
+    model.ErrandAsked: _on_asked,
+    model.ErrandDone: _on_closed,
+    model.ErrandWithdrawn: _on_closed,
+    model.ErrandLapsed: _on_closed,
+    model.Meddled: _on_meddled,
 }
 
 
@@ -133,7 +131,7 @@ def agenda(state: State, _now: Millis) -> tuple[Due, ...]:
             subject=f"{errand.id}: {errand.title}",
             since=errand.asked_at,
             by=errand.due_at,
-            command=ask.Lapse(id=errand.id) if errand.due_at is not None else None,
+            command=model.Lapse(id=errand.id) if errand.due_at is not None else None,
         )
         for errand in state.in_order()
     )
@@ -144,7 +142,7 @@ def timeouts(state: State, now: Millis) -> Iterable[Command]:
     if state.next_due is None or now < state.next_due:
         return ()
     return tuple(
-        ask.Lapse(id=errand.id)
+        model.Lapse(id=errand.id)
         for errand in state.in_order()
         if errand.due_at is not None and errand.due_at <= now
     )
@@ -156,10 +154,10 @@ def index(recorded: Recorded[Any]) -> Iterable[RowChange]:
     key = f"{recorded.stream}#{event.id}"
     if recorded.seq == 0:
         yield Put("open", recorded.stream, {})  # so that `agenda` and `tick` find this stream
-    if isinstance(event, did.ErrandAsked):
+    if isinstance(event, model.ErrandAsked):
         yield Put("example.errands", key, {"of": event.of, "title": event.title})
         yield Words("example.errands", key, event.title)
-    elif not isinstance(event, did.Meddled):
+    elif not isinstance(event, model.Meddled):
         yield Drop("example.errands", key)
 
 
@@ -167,12 +165,12 @@ MACHINE: Machine[State] = Machine(
     name="example",
     version=1,
     initial=State(),
-    events=did.EVENTS,
-    commands=ask.COMMANDS,
+    events=model.EVENTS,
+    commands=model.COMMANDS,
     decide=decide,
     evolve=evolve,
     agenda=agenda,
     index=index,
     timeouts=timeouts,
-    guarded=frozenset({ask.Withdraw}),
+    guarded=frozenset({model.Withdraw}),
 )

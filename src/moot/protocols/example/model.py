@@ -8,6 +8,7 @@ import msgspec
 from immutables import Map
 
 from moot.core.clock import Millis
+from moot.core.machine import Command, Event
 
 
 class Stage(StrEnum):
@@ -47,3 +48,77 @@ class State(msgspec.Struct, frozen=True):
     def in_order(self) -> list[Errand]:
         """Open errands in the order they were asked. By id, because clocks may go back."""
         return sorted(self.open.values(), key=lambda errand: (len(errand.id), errand.id))
+
+
+# What may be asked of a list of errands. A docstring is the command's help on every surface.
+
+
+class Ask(Command, frozen=True):
+    """Ask an agent for an errand, by a time if it matters."""
+
+    title: str
+    of: str
+    due_at: Millis | None = None
+
+
+class Finish(Command, frozen=True):
+    """Say that an errand asked of you is done."""
+
+    id: str
+
+
+class Withdraw(Command, frozen=True):
+    """Take back an errand you asked for."""
+
+    id: str
+
+
+class Lapse(Command, frozen=True):
+    """Close an errand whose time is over. The machine asks this itself."""
+
+    id: str
+
+
+COMMANDS = (Ask, Finish, Withdraw, Lapse)
+
+
+# What may stand in the ledger. Who did it and when is on the record itself: actor and time.
+#
+# Class and field names are signed with every record, so they can never be changed.
+
+
+class ErrandAsked(Event, frozen=True):
+    """The actor asked `of` for an errand."""
+
+    id: str
+    title: str
+    of: str
+    due_at: Millis | None
+
+
+class ErrandDone(Event, frozen=True):
+    """The one who was asked has done it."""
+
+    id: str
+
+
+class ErrandWithdrawn(Event, frozen=True):
+    """The one who asked took it back."""
+
+    id: str
+
+
+class ErrandLapsed(Event, frozen=True):
+    """Its time was over, and the machine closed it."""
+
+    id: str
+
+
+class Meddled(Event, frozen=True):
+    """The actor tried (`tried` names the command) to end another's errand, and was refused."""
+
+    id: str
+    tried: str
+
+
+EVENTS = (ErrandAsked, ErrandDone, ErrandWithdrawn, ErrandLapsed, Meddled)

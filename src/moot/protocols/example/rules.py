@@ -10,20 +10,40 @@ from collections.abc import Iterator
 from typing import Any
 
 from moot.core.findings import Breach, Rule
-from moot.core.machine import Command
+from moot.core.machine import C, Case, Command, Context
 from moot.core.names import AGENT, SYSTEM
-from moot.protocols.example import commands as ask
-from moot.protocols.example.case import Closing, ErrandCase
+from moot.protocols.example import model
+from moot.protocols.example.model import Errand, State
+
+# What every check looks at: a command, the state it meets, and the errand it names.
+#
+# Whatever several rules need is looked up here, once, and has a type: a rule table that looks
+# things up by itself ends with two rows that disagree about what they saw.
+
+# The commands that end an errand. Checks that serve all three say so by this name.
+Closing = model.Finish | model.Withdraw | model.Lapse
+
+
+class ErrandCase(Case[State, C], frozen=True, gc=False):
+    """`errand` is the open errand that the command names; None if it names no open one."""
+
+    errand: Errand | None
+
+
+def case_of(state: State, command: C, context: Context) -> ErrandCase[C]:
+    errand = state.open.get(command.id) if isinstance(command, Closing) else None
+    return ErrandCase(state, command, context, errand)
+
 
 Breaches = Iterator[Breach]
 
 
-def no_title(case: ErrandCase[ask.Ask]) -> Breaches:
+def no_title(case: ErrandCase[model.Ask]) -> Breaches:
     if not case.command.title.strip():
         yield "", "title"
 
 
-def bad_receiver(case: ErrandCase[ask.Ask]) -> Breaches:
+def bad_receiver(case: ErrandCase[model.Ask]) -> Breaches:
     if not AGENT.match(case.command.of):
         yield f"{case.command.of!r} is not an agent name", "of"
 
@@ -39,15 +59,15 @@ def not_theirs(case: ErrandCase[Closing]) -> Breaches:
     if errand is None:
         return  # EXA-03 reports it
     owner = {
-        ask.Finish: errand.asked_of,
-        ask.Withdraw: errand.asked_by,
-        ask.Lapse: SYSTEM,
+        model.Finish: errand.asked_of,
+        model.Withdraw: errand.asked_by,
+        model.Lapse: SYSTEM,
     }[type(case.command)]
     if case.context.actor.id != owner:
         yield f"only {owner} may do this", "id"
 
 
-def too_early(case: ErrandCase[ask.Lapse]) -> Breaches:
+def too_early(case: ErrandCase[model.Lapse]) -> Breaches:
     errand = case.errand
     if errand is not None and (errand.due_at is None or case.context.now < errand.due_at):
         yield "", "id"
@@ -68,8 +88,8 @@ _TIME = Rule("EXA-05", "too_early", "its time is not over", too_early,
 
 # `Any` because a row is about its own commands; `decide` looks the rows up by the command's type.
 RULES: dict[type[Command], tuple[Rule[Any], ...]] = {
-    ask.Ask: (_TITLE, _RECEIVER),
-    ask.Finish: (_OPEN, _OWNER),
-    ask.Withdraw: (_OPEN, _OWNER),
-    ask.Lapse: (_OPEN, _OWNER, _TIME),
+    model.Ask: (_TITLE, _RECEIVER),
+    model.Finish: (_OPEN, _OWNER),
+    model.Withdraw: (_OPEN, _OWNER),
+    model.Lapse: (_OPEN, _OWNER, _TIME),
 }

@@ -8,10 +8,60 @@ them says nothing. `read_body` takes any text and never raises.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
 from functools import cached_property
+from typing import Final
 
-from moot.core.markdown import fences
-from moot.protocols.mail.outline import Block, Heading, find_outline
+import msgspec
+
+from moot.core.markdown import LineKind, MarkdownLine, fences, scan_lines
+from moot.protocols.mail.types import MessageType
+
+# The headings and fenced blocks at the top level of a markdown text.
+
+
+class Heading(msgspec.Struct, frozen=True, gc=False):
+    """`## value` on line `number`; `end` is where the next line starts."""
+
+    level: int
+    value: str
+    number: int
+    start: int
+    end: int
+
+
+class Block(msgspec.Struct, frozen=True, gc=False):
+    """A fenced block, from its opening to behind its closing line."""
+
+    info: str
+    number: int
+    start: int
+    end: int
+    closed: bool
+
+
+HeadingOrBlock = Heading | Block
+
+
+def find_outline(text: str) -> Iterator[HeadingOrBlock]:
+    """Yield headings and blocks, in order."""
+    opening: MarkdownLine | None = None
+    last: MarkdownLine | None = None
+    for last in scan_lines(text):
+        if last.kind is LineKind.HEADING:
+            yield Heading(last.level, last.value, last.number, last.start, last.end)
+        elif last.kind is LineKind.FENCE_OPEN:
+            opening = last
+        elif last.kind is LineKind.FENCE_CLOSE and opening is not None:
+            yield _build_block(opening, last, closed=True)
+            opening = None
+    if opening is not None and last is not None:
+        yield _build_block(opening, last, closed=False)
+
+
+def _build_block(opening: MarkdownLine, last: MarkdownLine, closed: bool) -> Block:
+    return Block(opening.value, opening.number, opening.start, last.end, closed)
+
 
 _NOTE = re.compile(r"\((?:optional|if applicable)\)\Z", re.IGNORECASE)
 _NOTHING = re.compile(r'(?:\s++|<!--(?:(?!-->).)*+-->|\{[^{}"\n]*+\})*+\Z', re.DOTALL)
@@ -116,11 +166,7 @@ class MessageBody:
 
     def read_code(self, block: Block) -> str:
         """The code of a block, less the indentation of its fence."""
-        text, start, end = self.text, block.start, block.end
-        if not block.closed or text[start] == " " or text.find("\r", start, end) >= 0:
-            return next(fences(text, start, end, block.number)).code
-        first = text.index("\n", start) + 1
-        return text[first : text.rindex("\n", start, end - 1) + 1]
+        return next(fences(self.text, block.start, block.end, block.number)).code
 
 
 def read_body(text: str) -> MessageBody:
@@ -138,3 +184,62 @@ def unwrap_text_block(text: str) -> str:
 
 
 TEXT_FENCE = "text"
+
+
+# The few facts of a body that the record needs: the item, its taker, the title, the version.
+
+_VERSION: Final = re.compile(r"\bv([0-9]+)\b")
+_MAX_CHARACTERS: Final = 200
+_MAX_DIGITS: Final = 9  # digits; no thread has so many versions
+
+
+class MessageFacts(msgspec.Struct, frozen=True):
+    """`item` is work that is blocked, or claimed by or passed on to `taker`; `title` a question."""
+
+    item: str = ""
+    taker: str = ""
+    title: str = ""
+    version: int | None = None
+
+
+def read_facts(kind: MessageType | None, text: str) -> MessageFacts:
+    """Read what a message of this type says; types without such facts give empty ones."""
+    read = _READERS.get(kind) if kind is not None else None
+    return read(read_body(text)) if read is not None else MessageFacts()
+
+
+def _read_work(taker: str) -> Callable[[MessageBody], MessageFacts]:
+    """Read the item, and who takes it from the section of this name."""
+    return lambda body: MessageFacts(
+        item=_read_section(body, "Item"), taker=_read_section(body, taker).lstrip("@")
+    )
+
+
+def _read_section(body: MessageBody, section: str) -> str:
+    part = body.find_section(section)
+    return part.plain_value[:_MAX_CHARACTERS] if part is not None else ""
+
+
+def _read_title(body: MessageBody) -> MessageFacts:
+    """The Research Question becomes the title of the thread, else the heading does (BRN-012)."""
+    question = " ".join(body.text_of("Research Question").split())
+    heading = body.title.value.strip() if body.title is not None else ""
+    return MessageFacts(
+        title=(question or ("" if is_unfilled(heading) else heading))[:_MAX_CHARACTERS]
+    )
+
+
+def _read_version(body: MessageBody) -> MessageFacts:
+    """The version that the title or the summary names (D-18)."""
+    title = body.title.value if body.title is not None else ""
+    match = _VERSION.search(title) or _VERSION.search(body.text_of("Summary"))
+    return MessageFacts(version=int(match[1][:_MAX_DIGITS]) if match else None)
+
+
+_READERS: Final[dict[MessageType, Callable[[MessageBody], MessageFacts]]] = {
+    MessageType.KICKOFF: _read_title,
+    MessageType.COMPILED: _read_version,
+    MessageType.CLAIM: _read_work("Agent"),
+    MessageType.HANDOFF: _read_work("To"),
+    MessageType.BLOCKED: lambda body: MessageFacts(item=_read_section(body, "Item")),
+}

@@ -17,7 +17,7 @@ from moot.core.findings import Finding, select_errors
 from moot.core.markdown import escape_comments, write_fence
 from moot.protocols.mail.body import TEXT_FENCE, MessageBody, is_unfilled, unwrap_text_block
 from moot.protocols.mail.checks import find_choice
-from moot.protocols.mail.subject import to_one_line
+from moot.protocols.mail.message import to_one_line
 from moot.protocols.mail.types import TYPES, AckStatus, MessageType, SectionNeed
 
 _ENDINGS = re.compile(r"\r\n?")
@@ -110,26 +110,6 @@ def write_blocked_body(
             "Type": kind,
             "Attempted": attempted,
             "Needed": needed,
-        },
-    )
-
-
-def write_question_body(
-    *,
-    question: str,
-    context: str = "",
-    options: Iterable[str] = (),
-    impact: str = "",
-    urgency: str = "",
-) -> str:
-    return write_body(
-        MessageType.QUESTION,
-        {
-            "Context": context,
-            "Question": question,
-            "Options": _write_bullets(options),
-            "Impact": impact,
-            "Urgency": urgency,
         },
     )
 

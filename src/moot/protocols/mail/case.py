@@ -1,7 +1,8 @@
 """One command under check: its text linted, and the message that it answers looked up.
 
 A case is built once for each decision. The rules of `command_rules.py` and the drafts of
-`event_drafts.py` read it and look nothing up themselves, so both always speak of the same message.
+`command_events.py` read it and look nothing up themselves, so both always speak of the same
+message.
 """
 
 from __future__ import annotations
@@ -15,9 +16,10 @@ from moot.core.findings import Finding, HintWords
 from moot.core.machine import C, Case, Command, Context
 from moot.core.record import MAX_TEXT_BYTES
 from moot.protocols.mail import commands as ask
+from moot.protocols.mail.body import MessageFacts, read_facts
 from moot.protocols.mail.body_writer import read_ack
-from moot.protocols.mail.facts import MessageFacts, read_facts
-from moot.protocols.mail.lint import LintedMessage, lint_message
+from moot.protocols.mail.message import parse_subject
+from moot.protocols.mail.message_rules import LintedMessage, lint_message
 from moot.protocols.mail.model import (
     MailMessage,
     Receiver,
@@ -26,7 +28,6 @@ from moot.protocols.mail.model import (
     number_of_message,
     thread_of,
 )
-from moot.protocols.mail.subject import parse_subject
 from moot.protocols.mail.types import AckStatus, MessageType
 
 

@@ -1,4 +1,6 @@
-"""The rules of sending and answering, one table for each command; those of the text are `rules.py`.
+"""The rules of sending and answering, one table for each command.
+
+The rules of the text are in `message_rules.py`.
 
 A message is signed by whoever acts, so nobody can write in another's name. These rows say the rest:
 who may answer which message, for which holder of a name, and until when.
@@ -15,8 +17,7 @@ from moot.core.names import AGENT, SYSTEM
 from moot.core.sha256 import sha256
 from moot.protocols.mail import commands as ask
 from moot.protocols.mail.case import MailCase, encode_text, find_meant, fits_in_event
-from moot.protocols.mail.model import MAX_OPEN, Importance, Party
-from moot.protocols.mail.threads import is_thread_id
+from moot.protocols.mail.model import MAX_OPEN, Importance, Party, is_thread_id
 from moot.protocols.mail.types import MessageType
 
 MAX_RECEIVERS: Final = 64

@@ -1,6 +1,6 @@
 """Delta blocks: strict JSON in top-level fences whose info string is exactly `delta`.
 
-`stray_deltas.py` finds what was meant as a delta but stands in the wrong place. Any text is
+`delta_checks.py` finds what was meant as a delta but stands in the wrong place. Any text is
 accepted; only `parse_strict_json` raises, and only ValueError.
 """
 
@@ -14,8 +14,7 @@ from typing import Any
 
 import msgspec
 
-from moot.protocols.mail.body import MessageBody, is_unfilled
-from moot.protocols.mail.outline import Block
+from moot.protocols.mail.body import Block, MessageBody, is_unfilled
 
 DELTA_FENCE = "delta"
 MAX_DEPTH = 32
@@ -160,43 +159,14 @@ def _read_block(body: MessageBody, block: Block, number: int) -> DeltaBlock:
 
 def parse_strict_json(text: str) -> Any:
     """The JSON in this text; ValueError for anything that readers would not agree on."""
-    plain = _read_plain_texts(text)
-    if plain is not None:
-        return plain
     try:
-        value = _decode_json(text)
+        value = _DECODER.decode(text)
     except RecursionError:
         raise ValueError(_TOO_DEEP) from None
     except json.JSONDecodeError as error:
         raise _find_trailing_comma(error) or error from None
-    # Most texts cannot break these rules, so only the others are walked through.
-    if text.count("{") + text.count("[") > MAX_DEPTH or _may_hold_half_characters(text):
-        _require_plain_json(value)
+    _require_plain_json(value)
     return value
-
-
-def _read_plain_texts(text: str) -> dict[str, Any] | None:
-    """The object in this text if it holds texts by name, as nearly every delta does, and certainly
-    breaks no rule; None for everything else. What is wrong with it is for the slow way to say."""
-    try:
-        fields = _PLAIN_TEXTS.decode(text)
-    except (msgspec.DecodeError, UnicodeEncodeError):
-        return None
-    payload = fields.get("payload")
-    keys = len(fields) + (len(payload) if isinstance(payload, dict) else 0)
-    return None if _may_hold_more_keys(text, keys) else fields
-
-
-# No numbers: how large they may be is for the slow way to say.
-_PLAIN_TEXTS = msgspec.json.Decoder(dict[str, str | dict[str, str | list[str] | None] | None])
-
-
-def _may_hold_more_keys(text: str, keys: int) -> bool:
-    """Behind each key stands a colon, so without more colons no key was repeated."""
-    return text.count(":") > keys and len(_QUOTE_AND_COLON.findall(text)) > keys
-
-
-_QUOTE_AND_COLON = re.compile(r'"\s*+:')
 
 
 def _find_trailing_comma(error: json.JSONDecodeError) -> json.JSONDecodeError | None:
@@ -217,27 +187,8 @@ _ENDED_AFTER_COMMA = {
 }
 
 
-def _decode_json(text: str) -> Any:
-    if text.startswith("{"):  # as nearly all do: then no white space is to be skipped
-        value, end = _DECODER.raw_decode(text)
-        if end == len(text) or text[end:] == "\n":
-            return value
-    return _DECODER.decode(text)
-
-
-def _may_hold_half_characters(text: str) -> bool:
-    if "\\u" in text and _HALF_ESCAPED.search(text):
-        return True
-    try:
-        text.encode()  # far quicker than a search through all characters
-    except UnicodeEncodeError:
-        return True
-    return False
-
-
 _TOO_DEEP = f"nested more than {MAX_DEPTH} levels deep"
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
-_HALF_ESCAPED = re.compile(r"\\u[Dd][89A-Fa-f]")
 
 
 def _refuse_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -10,15 +10,15 @@ than an ACK. A message that asks for nothing is settled at once; one whose answe
 or wants any more, because they have ended, lapses and is settled, too; so is one that tells of an
 event of presence which is over.
 
-The rules of the text are in `rules.py`, those of sending and answering in `command_rules.py`; what
-is recorded in `event_drafts.py`, what follows from it in `evolution.py`.
+The rules of the text are in `message_rules.py`, those of sending and answering in
+`command_rules.py`; what is recorded in `command_events.py`, what follows from it in `machine.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import takewhile
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -28,23 +28,276 @@ from moot.core.machine import (
     Command,
     Context,
     Decision,
+    Drop,
     Due,
     Event,
     Machine,
+    Put,
+    Recorded,
+    RowChange,
+    Words,
     accept,
+    fill_from,
     refusal,
     refuse,
 )
 from moot.core.names import OPERATOR
 from moot.protocols.mail import commands as ask
 from moot.protocols.mail import events as did
+from moot.protocols.mail import model
 from moot.protocols.mail.case import build_case
+from moot.protocols.mail.command_events import draft_events, remarks_on
 from moot.protocols.mail.command_rules import RULES
-from moot.protocols.mail.event_drafts import draft_events, remarks_on
-from moot.protocols.mail.evolution import evolve
-from moot.protocols.mail.index_rows import index
-from moot.protocols.mail.model import PROTOCOL, MailMessage, Receiver, Stage, State
-from moot.protocols.mail.types import TYPES
+from moot.protocols.mail.index_keys import (
+    ANSWERS,
+    IMPORTED_MESSAGES,
+    INBOX,
+    LONG_MESSAGES,
+    MESSAGES,
+    MESSAGES_OF_EVENTS,
+    OPEN,
+    WORK_ITEMS,
+    answer_key,
+    inbox_key,
+)
+from moot.protocols.mail.model import (
+    CLOSED_BY_COMPLETED,
+    MAX_RECENT,
+    PROTOCOL,
+    MailMessage,
+    Receiver,
+    Stage,
+    State,
+    with_deadline,
+    without_deadline,
+)
+from moot.protocols.mail.types import TYPES, MessageType
+
+# The state after each event.
+
+
+def evolve(state: State, recorded: Recorded[Any]) -> State:
+    return _EVOLVE[type(recorded.event)](state, recorded)
+
+
+def _on_sent(state: State, recorded: Recorded[did.MessageSent]) -> State:
+    event, actor = recorded.event, recorded.actor
+    message = _build_message(recorded, actor.id, actor.epoch, event.event)
+    compiled = event.version if event.version is not None else state.compiled
+    state = msgspec.structs.replace(state, title=event.title or state.title, compiled=compiled)
+    return _add_message(state, recorded, message)
+
+
+def _on_imported(state: State, recorded: Recorded[did.MessageImported]) -> State:
+    event = recorded.event
+    message = _build_message(recorded, event.sender, 0, None)
+    outside = (*state.outside, event.outside_id)[-MAX_RECENT:]
+    return _add_message(msgspec.structs.replace(state, outside=outside), recorded, message)
+
+
+def _build_message(
+    recorded: Recorded[Any], sender: str, sender_epoch: int, linked: str | None
+) -> MailMessage:
+    event: did.MessageKept = recorded.event
+    return fill_from(
+        MailMessage,
+        event,
+        sender=sender,
+        sender_epoch=sender_epoch,
+        sent_at=recorded.at,
+        to=tuple(Receiver(party.name, party.epoch) for party in event.to),
+        cc=tuple(Receiver(party.name, party.epoch) for party in event.cc),
+        event=linked,
+    )
+
+
+def _add_message(state: State, recorded: Recorded[Any], message: MailMessage) -> State:
+    """Count the message, and keep it among those that wait or among the recent ones.
+
+    An ACK that waits for nothing is not kept: nobody acknowledges an ACK.
+    """
+    event: did.MessageKept = recorded.event
+    state = msgspec.structs.replace(state, count=state.count + 1)
+    if message.is_waiting:
+        return _keep_waiting(state, message)
+    return _settle(state, message) if event.type is not MessageType.ACK else state
+
+
+def _keep_waiting(state: State, message: MailMessage) -> State:
+    """Put the message among those that wait, and its time limit among the deadlines."""
+    before, deadlines = state.open.get(message.id), state.deadlines
+    if before is not None and before.ack_by is not None:
+        deadlines = without_deadline(deadlines, (before.ack_by, message.id))
+    if message.ack_by is not None:
+        deadlines = with_deadline(deadlines, (message.ack_by, message.id))
+    return msgspec.structs.replace(
+        state, open=state.open.set(message.id, message), deadlines=deadlines
+    )
+
+
+def _settle(state: State, message: MailMessage) -> State:
+    """Move the message to the recent ones: nobody waits for it; a late answer still finds it."""
+    before, opened, deadlines = state.open.get(message.id), state.open, state.deadlines
+    if before is not None:
+        opened = opened.delete(message.id)
+        if before.ack_by is not None:
+            deadlines = without_deadline(deadlines, (before.ack_by, message.id))
+    others = tuple(other for other in state.recent if other.id != message.id)
+    recent = (*others, message)[-MAX_RECENT:]
+    return msgspec.structs.replace(state, open=opened, deadlines=deadlines, recent=recent)
+
+
+def _update(state: State, message: MailMessage) -> State:
+    return _keep_waiting(state, message) if message.is_waiting else _settle(state, message)
+
+
+def _change(state: State, recorded: Recorded[Any], **changes: Any) -> State:
+    """Change the message that the event is about, if it still waits."""
+    message = state.open.get(recorded.event.id)
+    if message is None:
+        return state
+    return _update(state, msgspec.structs.replace(message, **changes))
+
+
+def _on_acknowledged(state: State, recorded: Recorded[did.MessageAcknowledged]) -> State:
+    event, actor = recorded.event, recorded.actor
+    message = state.find_message(event.id)
+    if message is None:
+        return state
+    after = model.with_ack(message, actor.id, actor.epoch, event.status, recorded.at)
+    return _update(state, after)
+
+
+def _on_resent(state: State, recorded: Recorded[did.MessageResent]) -> State:
+    """Give those who did not answer another time limit."""
+    return _change(state, recorded, ack_by=recorded.event.ack_by, resent=True)
+
+
+def _on_escalated(state: State, recorded: Recorded[did.MessageEscalated]) -> State:
+    """There is no time limit any more: from now on it is the operator's to settle."""
+    return _change(state, recorded, ack_by=None, escalated_at=recorded.at)
+
+
+def _on_lapsed(
+    state: State, recorded: Recorded[did.MessageLapsed] | Recorded[did.MessageSettled]
+) -> State:
+    """Nobody waits any more; a late answer does not open it again."""
+    return _change(state, recorded, ack_by=None, ack_required=False, closed=True)
+
+
+_EVOLVE: Final[dict[type[Event], Callable[[State, Any], State]]] = {
+    did.MessageSent: _on_sent,
+    did.MessageImported: _on_imported,
+    did.MessageAcknowledged: _on_acknowledged,
+    did.MessageResent: _on_resent,
+    did.MessageEscalated: _on_escalated,
+    did.MessageLapsed: _on_lapsed,
+    did.MessageSettled: _on_lapsed,
+}
+
+
+# Index rows, to look things up without reading a thread: inboxes, messages, words, work items.
+#
+# mail.inbox      AGENT/HOLDER/TIME/ID   one row for each receiver
+# mail.answers    ID/AGENT/HOLDER        the receiver's latest ACK
+# mail.messages   ID                     where a message stands; its words are findable
+# mail.long       ID                     a message whose whole text is stored beside the record
+# mail.events     EVENT                  the message that says the same as a presence event
+# mail.outside    OUTSIDE ID             an imported message
+# mail.items      ITEM                   who has claimed it or taken it over
+# open            STREAM                 while somebody waits for an answer
+
+
+def index(recorded: Recorded[Any]) -> Iterable[RowChange]:
+    return _INDEX[type(recorded.event)](recorded)
+
+
+def _index_sent(recorded: Recorded[did.MessageSent]) -> Iterator[RowChange]:
+    event = recorded.event
+    yield from _index_message(recorded, recorded.actor.id)
+    if event.event is not None:
+        yield Put(MESSAGES_OF_EVENTS, event.event, {"id": event.id})
+    if event.type is MessageType.CLAIM and event.item:
+        yield Put(WORK_ITEMS, event.item, {"owner": recorded.actor.id, "by": event.id})
+
+
+def _index_imported(recorded: Recorded[did.MessageImported]) -> Iterator[RowChange]:
+    event = recorded.event
+    yield from _index_message(recorded, event.sender)
+    yield Put(IMPORTED_MESSAGES, event.outside_id, {"id": event.id})
+
+
+def _index_message(recorded: Recorded[Any], sender: str) -> Iterator[RowChange]:
+    event: did.MessageKept = recorded.event
+    yield Put(MESSAGES, event.id, {"at": recorded.at})
+    yield Words(MESSAGES, event.id, f"{event.subject}\n{event.body}")
+    if event.sha256 is not None:
+        yield Put(LONG_MESSAGES, event.id, {"sha256": event.sha256, "size": event.size})
+    receivers = [(party, False) for party in event.to] + [(party, True) for party in event.cc]
+    for party, copy in receivers:
+        if party.epoch:
+            place = inbox_key(party.name, party.epoch, recorded.at, event.id)
+            owes = event.ack_required and not copy
+            yield Put(INBOX, place, _inbox_row(event, sender, recorded.at, owes, copy))
+    closes = event.type in CLOSED_BY_COMPLETED and any(party.epoch for party in event.to)
+    if event.ack_required or closes:
+        yield Put(OPEN, recorded.stream, {})
+
+
+def _inbox_row(event: Any, sender: str, at: Millis, owes: bool, copy: bool) -> dict[str, Any]:
+    """What an inbox shows of a message."""
+    status = getattr(event, "status", None)
+    return {
+        "id": event.id,
+        "from": sender,
+        "subject": event.subject,
+        "type": None if event.type is None else str(event.type),
+        "at": at,
+        "ack_required": owes,
+        "cc": copy,
+        "importance": str(event.importance),
+        "says": None if status is None else str(status),
+        "imported": isinstance(event, did.MessageImported),
+        "resent": isinstance(event, did.MessageResent),
+    }
+
+
+def _index_acknowledged(recorded: Recorded[did.MessageAcknowledged]) -> Iterator[RowChange]:
+    event, actor = recorded.event, recorded.actor
+    place = answer_key(event.id, actor.id, actor.epoch)
+    yield Put(ANSWERS, place, {"status": str(event.status), "at": recorded.at, "by": event.by})
+    if event.item:
+        yield Put(WORK_ITEMS, event.item, {"owner": actor.id, "by": event.id})
+    if not event.left:
+        yield Drop(OPEN, recorded.stream)
+
+
+def _index_resent(recorded: Recorded[did.MessageResent]) -> Iterator[RowChange]:
+    """Move the message to its new time: it is in an inbox only once."""
+    event = recorded.event
+    for party in event.to:
+        yield Drop(INBOX, inbox_key(party.name, party.epoch, event.sent_at, event.id))
+        slip = _inbox_row(event, event.sender, recorded.at, owes=True, copy=False)
+        yield Put(INBOX, inbox_key(party.name, party.epoch, recorded.at, event.id), slip)
+
+
+def _index_lapsed(
+    recorded: Recorded[did.MessageLapsed | did.MessageSettled],
+) -> Iterator[RowChange]:
+    if not recorded.event.left:
+        yield Drop(OPEN, recorded.stream)
+
+
+_INDEX: Final[dict[type[Event], Callable[[Any], Iterator[RowChange]]]] = {
+    did.MessageSent: _index_sent,
+    did.MessageImported: _index_imported,
+    did.MessageAcknowledged: _index_acknowledged,
+    did.MessageResent: _index_resent,
+    did.MessageEscalated: lambda _recorded: iter(()),
+    did.MessageLapsed: _index_lapsed,
+    did.MessageSettled: _index_lapsed,
+}
+
 
 TRANSITIONS: Final[dict[Stage, dict[type[Event], frozenset[Stage]]]] = {
     Stage.WAITING: {

@@ -3,7 +3,7 @@
 A new type is a member of `MessageType` and a row of `TYPES`, both here. Read from the row: subject
 prefixes, templates, the linter's rules for sections, agents and the ACK flag, bodies from one line,
 what a receiver owes and what ends it, and the lists of types in help texts. What only one type
-does is next to the code that does it (`type_checks.py`, `delta_checks.py`, `facts.py`).
+does is next to the code that does it (`checks.py`, `delta_checks.py`, `body.py`).
 
 `SectionNeed` follows the document: Required is an error when missing, Recommended a warning; the
 other sections belong to the template only.

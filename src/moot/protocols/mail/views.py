@@ -12,9 +12,10 @@ import msgspec
 
 from moot.core.clock import Millis, to_text
 from moot.core.findings import Severity
-from moot.core.machine import Recorded
-from moot.core.quoted import Quoted
+from moot.core.machine import Recorded, fill_from
+from moot.core.text import Quoted
 from moot.protocols.mail import events as did
+from moot.protocols.mail.index_keys import label_sender
 from moot.protocols.mail.model import (
     AckProgress,
     Importance,
@@ -25,7 +26,6 @@ from moot.protocols.mail.model import (
     State,
     thread_of,
 )
-from moot.protocols.mail.sender import label_sender
 from moot.protocols.mail.types import AckStatus, MessageType
 
 
@@ -125,48 +125,25 @@ def describe_message(recorded: Recorded[Any], body: str | None = None) -> SentVi
     """One message as it was sent; `body` is the whole text if the event holds its beginning."""
     event: did.MessageSent | did.MessageImported = recorded.event
     common: dict[str, Any] = {
-        "id": event.id,
         "thread": thread_of(recorded.stream),
         "sender": sender_of(recorded),
         "proved": isinstance(event, did.MessageSent),
         "to": _names(event.to),
         "cc": _names(event.cc),
-        "subject": event.subject,
-        "type": event.type,
-        "ack_required": event.ack_required,
-        "importance": event.importance,
         "created_at": to_text(recorded.at),
-        "size": event.size,
         "artifact": event.sha256,
         "body": event.body if body is None else body,
     }
     if isinstance(event, did.MessageSent):
-        role = Quoted(event.role) if event.role else None
-        return SentView(**common, role=role, status=event.status, re=event.re, event=event.event)
-    flags = tuple(map(_flag, event.flags))
-    return ImportedView(
-        **common,
-        outside_id=Quoted(event.outside_id),
-        sent=Quoted(event.sent),
-        flags=flags,
-        outside_thread=Quoted(event.outside_thread),
-    )
+        return fill_from(SentView, event, **common, role=event.role or None)
+    flags = tuple(fill_from(FlagView, flag) for flag in event.flags)
+    return fill_from(ImportedView, event, **common, flags=flags)
 
 
 def sender_of(recorded: Recorded[Any]) -> str:
     """Who an imported message claims to be from; who signed any other."""
     event = recorded.event
     return event.sender if isinstance(event, did.MessageImported) else recorded.actor.id
-
-
-def _flag(flag: did.Flag) -> FlagView:
-    return FlagView(
-        rule=flag.rule,
-        code=flag.code,
-        severity=flag.severity,
-        line=flag.line,
-        message=Quoted(flag.message),
-    )
 
 
 def _names(parties: Iterable[Party | Receiver]) -> tuple[Quoted, ...]:

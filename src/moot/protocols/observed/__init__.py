@@ -1,5 +1,12 @@
 """Observed work: what a coding tool's hook saw, and when no hook was watching.
 
+    machine.py  the automaton of one observed session
+    model.py    one observed session: who is watched, how often which tool was used, and when
+                nobody watched
+    rules.py    the rules of observed work, one row each, and which of them a command must keep
+    views.py    what people read of observed sessions: each one with its gaps, and all of them
+                in one line
+
 One record for each session of an agent (`observed/AGENT~...`), never part of a governed trace:
 nothing in it was planned, approved or claimed, so it proves nothing but what was seen. What a tool
 was given stands here as a hash, what it left as a redacted artifact. The time in which nobody
@@ -7,14 +14,7 @@ watched is recorded as a gap; without it a record with holes would look complete
 
     new -> watched <-> blind -> ended
 
-    model.py      the session and its gaps
-    commands.py   what may be asked          events.py     what may stand in the ledger
-    rules.py      the rules as a table, with their checks
-    machine.py    the automaton: TRANSITIONS, decide, agenda, index, MACHINE
-    evolution.py  what follows from an event: evolve
-    views.py      what people read
-
-When a gap begins, and where the sessions are found, is in `flows/observed/`.
+When a gap begins, and where the sessions are found, is in `api/observed/`.
 """
 
 PROTOCOL = "observed"

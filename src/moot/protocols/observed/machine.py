@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from moot.core.clock import Millis
 from moot.core.findings import check_all, select_errors
@@ -28,28 +29,96 @@ from moot.core.machine import (
     Recorded,
     RowChange,
     accept,
+    fill_from,
     refusal,
     refuse,
 )
-from moot.protocols.observed import commands as ask
-from moot.protocols.observed import events as did
-from moot.protocols.observed.evolution import evolve
-from moot.protocols.observed.model import Stage, State
+from moot.protocols.observed import model
+from moot.protocols.observed.model import MAX_GAPS, MAX_TOOLS, OTHER_TOOLS, Gap, Stage, State
 from moot.protocols.observed.rules import RULES
+
+# What follows from an event. Total: whatever stands in the ledger happened.
+
+
+def evolve(state: State, recorded: Recorded[Any]) -> State:
+    after = _EVOLVE[type(recorded.event)](state, recorded)
+    return replace(after, last_at=recorded.at)
+
+
+def _on_begun(state: State, recorded: Recorded[model.ObservingBegun]) -> State:
+    actor = recorded.actor
+    return replace(
+        state,
+        agent=actor.id,
+        epoch=actor.epoch,
+        session=recorded.event.session,
+        since=recorded.at,
+    )
+
+
+def _on_tool(state: State, recorded: Recorded[model.ToolObserved]) -> State:
+    tool = recorded.event.tool
+    if tool not in state.tools and len(state.tools) >= MAX_TOOLS:
+        tool = OTHER_TOOLS
+    number = state.count + 1
+    after = replace(
+        state,
+        tools=state.tools.set(tool, state.tools.get(tool, 0) + 1),
+        count=number,
+        files=state.files + len(recorded.event.files),
+    )
+    tests = recorded.event.tests
+    if tests:  # what tests write themselves is no edit
+        return replace(after, last_tests=number, tests=tests)
+    return replace(after, last_edit=number) if recorded.event.files else after
+
+
+def _on_stopped(state: State, recorded: Recorded[model.WatchingStopped]) -> State:
+    return replace(state, blind_since=recorded.event.since, blind_why=recorded.event.why)
+
+
+def _on_gap(state: State, recorded: Recorded[model.GapNoted]) -> State:
+    """A gap that began when watching stopped ends the blind time; any other leaves it as it is."""
+    event = recorded.event
+    gap = Gap(event.since, event.until, event.why)
+    closes = state.blind_since == event.since
+    return replace(
+        state,
+        gaps=(*state.gaps, gap)[-MAX_GAPS:],
+        gap_count=state.gap_count + 1,
+        blind_since=None if closes else state.blind_since,
+        blind_why="" if closes else state.blind_why,
+    )
+
+
+def _on_unseen_changes(state: State, _recorded: Recorded[model.UnseenChangesNoted]) -> State:
+    """The event has the names; nothing follows from them."""
+    return state
+
+
+_EVOLVE: Final[dict[type[Event], Callable[[State, Any], State]]] = {
+    model.ObservingBegun: _on_begun,
+    model.ToolObserved: _on_tool,
+    model.WatchingStopped: _on_stopped,
+    model.GapNoted: _on_gap,
+    model.UnseenChangesNoted: _on_unseen_changes,
+    model.ObservingEnded: lambda state, _recorded: replace(state, ended=True),
+}
+
 
 __all__ = ["MACHINE", "TRANSITIONS"]
 
 # Where an event leads. A gap that does not begin with the blind time leaves the session blind.
 TRANSITIONS: Final[dict[Stage, dict[type[Event], Stage]]] = {
-    Stage.NEW: {did.ObservingBegun: Stage.WATCHED},
+    Stage.NEW: {model.ObservingBegun: Stage.WATCHED},
     Stage.WATCHED: {
-        did.ToolObserved: Stage.WATCHED,
-        did.GapNoted: Stage.WATCHED,
-        did.UnseenChangesNoted: Stage.WATCHED,
-        did.WatchingStopped: Stage.BLIND,
-        did.ObservingEnded: Stage.ENDED,
+        model.ToolObserved: Stage.WATCHED,
+        model.GapNoted: Stage.WATCHED,
+        model.UnseenChangesNoted: Stage.WATCHED,
+        model.WatchingStopped: Stage.BLIND,
+        model.ObservingEnded: Stage.ENDED,
     },
-    Stage.BLIND: {did.GapNoted: Stage.WATCHED, did.UnseenChangesNoted: Stage.BLIND},
+    Stage.BLIND: {model.GapNoted: Stage.WATCHED, model.UnseenChangesNoted: Stage.BLIND},
     Stage.ENDED: {},
 }
 
@@ -66,27 +135,17 @@ def decide(state: State, command: Command, context: Context) -> Decision:
     return accept(*drafts(state, command, context.now))
 
 
-def _draft_begin(_state: State, command: ask.BeginObserving, _now: Millis) -> Iterator[Event]:
-    yield did.ObservingBegun(session=command.session)
-
-
-def _draft_tool(state: State, command: ask.ObserveTool, now: Millis) -> Iterator[Event | Draft]:
+def _draft_tool(state: State, command: model.ObserveTool, now: Millis) -> Iterator[Event | Draft]:
     """The first use begins the record; a use after a stop ends the gap."""
     if not state.agent:
-        yield did.ObservingBegun(session=command.session)
+        yield model.ObservingBegun(session=command.session)
     yield from _open_gap(state, now)
     ref = command.artifact
-    event = did.ToolObserved(
+    event = fill_from(
+        model.ToolObserved,
+        command,
         number=state.count + 1,
-        tool=command.tool,
-        input_hash=command.input_hash,
         artifact=ref.sha256 if ref is not None else None,
-        files=command.files,
-        redacted=command.redacted,
-        ok=command.ok,
-        alias=command.alias,
-        tests=command.tests,
-        model=command.model,
     )
     yield Draft(event, (ref,) if ref is not None else ())
 
@@ -95,38 +154,32 @@ def _open_gap(state: State, now: Millis) -> Iterator[Event]:
     """The blind time that ends now, if there is one."""
     if state.blind_since is not None:
         until = max(now, state.blind_since)  # a clock may go backwards, a gap may not
-        yield did.GapNoted(since=state.blind_since, until=until, why=state.blind_why)
+        yield model.GapNoted(since=state.blind_since, until=until, why=state.blind_why)
 
 
-def _draft_stop(state: State, command: ask.StopWatching, now: Millis) -> Iterator[Event]:
+def _draft_stop(state: State, command: model.StopWatching, now: Millis) -> Iterator[Event]:
     """Stopping twice changes nothing: the gap began with the first stop."""
     if state.blind_since is None:
         since = now if command.since is None else command.since
-        yield did.WatchingStopped(since=since, why=command.why)
+        yield model.WatchingStopped(since=since, why=command.why)
 
 
-def _draft_gap(_state: State, command: ask.NoteGap, _now: Millis) -> Iterator[Event]:
-    yield did.GapNoted(since=command.since, until=command.until, why=command.why)
-
-
-def _draft_unseen_changes(
-    _state: State, command: ask.NoteUnseenChanges, _now: Millis
-) -> Iterator[Event]:
-    yield did.UnseenChangesNoted(files=command.files)
-
-
-def _draft_end(state: State, command: ask.EndObserving, now: Millis) -> Iterator[Event]:
+def _draft_end(state: State, command: model.EndObserving, now: Millis) -> Iterator[Event]:
     yield from _open_gap(state, now)
-    yield did.ObservingEnded(reason=command.reason, tests=state.tests_after_edit or UNSET)
+    yield model.ObservingEnded(reason=command.reason, tests=state.tests_after_edit or UNSET)
+
+
+def _as_asked(kind: type[Event]) -> Callable[[State, Any, Millis], Iterator[Event]]:
+    return lambda _state, command, _now: iter((fill_from(kind, command),))
 
 
 _DRAFTS: Final[dict[type[Command], Callable[[State, Any, Millis], Iterable[Event | Draft]]]] = {
-    ask.BeginObserving: _draft_begin,
-    ask.ObserveTool: _draft_tool,
-    ask.StopWatching: _draft_stop,
-    ask.NoteGap: _draft_gap,
-    ask.NoteUnseenChanges: _draft_unseen_changes,
-    ask.EndObserving: _draft_end,
+    model.BeginObserving: _as_asked(model.ObservingBegun),
+    model.ObserveTool: _draft_tool,
+    model.StopWatching: _draft_stop,
+    model.NoteGap: _as_asked(model.GapNoted),
+    model.NoteUnseenChanges: _as_asked(model.UnseenChangesNoted),
+    model.EndObserving: _draft_end,
 }
 
 
@@ -138,10 +191,10 @@ def agenda(_state: State, _now: Millis) -> tuple[Due, ...]:
 def index(recorded: Recorded[Any]) -> Iterable[RowChange]:
     """Which sessions were observed, and which observation left which artifact."""
     event, stream = recorded.event, recorded.stream
-    if isinstance(event, did.ObservingBegun):
+    if isinstance(event, model.ObservingBegun):
         row = {"agent": recorded.actor.id, "at": recorded.at, "session": event.session}
         yield Put("observed.sessions", stream, row)
-    elif isinstance(event, did.ToolObserved) and event.artifact is not None:
+    elif isinstance(event, model.ToolObserved) and event.artifact is not None:
         yield Put("observed.artifacts", f"{stream} {event.artifact}", {"number": event.number})
 
 
@@ -149,8 +202,8 @@ MACHINE: Machine[State] = Machine(
     name="observed",
     version=2,
     initial=State(),
-    events=did.EVENTS,
-    commands=ask.COMMANDS,
+    events=model.EVENTS,
+    commands=model.COMMANDS,
     decide=decide,
     evolve=evolve,
     agenda=agenda,

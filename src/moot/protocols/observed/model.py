@@ -7,8 +7,11 @@ from typing import Final
 
 import msgspec
 from immutables import Map
+from msgspec import UNSET, UnsetType
 
 from moot.core.clock import Millis
+from moot.core.machine import Command, Event
+from moot.core.record import ArtifactRef
 
 # The state is kept small: it is read before every observation. The events have everything.
 MAX_TOOLS, MAX_GAPS = 200, 64
@@ -85,3 +88,134 @@ class State(msgspec.Struct, frozen=True):
         if not self.agent:
             return Stage.NEW
         return Stage.WATCHED if self.blind_since is None else Stage.BLIND
+
+
+# What may be asked.
+
+
+class BeginObserving(Command, frozen=True):
+    """Begin to watch a session of yours."""
+
+    session: str = ""
+
+
+class ObserveTool(Command, frozen=True):
+    """Put down a tool that was used: its input's hash, what it left, which files it changed.
+
+    `ok` is None where the hook was not told how it ended. `alias` is the number of the session's
+    sub-agent that used it; unset: its main agent, or nobody knows. `tests` is how tests ended that
+    it ran: passed, failed, or ran if that is not known. `model` is what the tool said it is driven
+    by.
+    """
+
+    tool: str
+    input_hash: str
+    artifact: ArtifactRef | None = None
+    files: tuple[str, ...] = ()
+    redacted: tuple[str, ...] = ()
+    ok: bool | None = None
+    session: str = ""
+    alias: str | UnsetType = UNSET
+    tests: str | UnsetType = UNSET
+    model: str | UnsetType = UNSET
+
+
+class StopWatching(Command, frozen=True):
+    """Say that nobody watches from here on: the hook is off, or from the time it was."""
+
+    why: str
+    since: Millis | None = None
+
+
+class NoteGap(Command, frozen=True):
+    """Put down a span nobody watched, found afterwards."""
+
+    since: Millis
+    until: Millis
+    why: str
+
+
+class NoteUnseenChanges(Command, frozen=True):
+    """Put down files that changed in a run in which no hook has spoken."""
+
+    files: tuple[str, ...]
+
+
+class EndObserving(Command, frozen=True):
+    """The session is over."""
+
+    reason: str = ""
+
+
+COMMANDS = (
+    BeginObserving,
+    ObserveTool,
+    StopWatching,
+    NoteGap,
+    NoteUnseenChanges,
+    EndObserving,
+)
+
+
+# What may stand in the ledger.
+
+# No postponed annotations: msgspec would compile each of them anew in every hook.
+
+
+class ObservingBegun(Event, frozen=True):
+    session: str
+
+
+class ToolObserved(Event, frozen=True):
+    """`ok` is None where the hook was not told how it ended.
+
+    `alias` is the number of the sub-agent that used it; the session's key signed for it. `tests`
+    is how tests ended that it ran; `model` is the tool's own word.
+    """
+
+    number: int
+    tool: str
+    input_hash: str
+    artifact: str | None
+    files: tuple[str, ...]
+    redacted: tuple[str, ...]
+    ok: bool | None
+    alias: str | UnsetType = UNSET
+    tests: str | UnsetType = UNSET
+    model: str | UnsetType = UNSET
+
+
+class WatchingStopped(Event, frozen=True):
+    """Nobody watches from `since` on; the gap is recorded once somebody watches again."""
+
+    since: Millis
+    why: str
+
+
+class GapNoted(Event, frozen=True):
+    since: Millis
+    until: Millis
+    why: str
+
+
+class UnseenChangesNoted(Event, frozen=True):
+    """Files that changed while a program ran and no hook spoke; by whom is not known."""
+
+    files: tuple[str, ...]
+
+
+class ObservingEnded(Event, frozen=True):
+    """`tests` is how tests ended that ran after the last edit; unset if nothing was edited."""
+
+    reason: str
+    tests: str | UnsetType = UNSET
+
+
+EVENTS = (
+    ObservingBegun,
+    ToolObserved,
+    WatchingStopped,
+    GapNoted,
+    UnseenChangesNoted,
+    ObservingEnded,
+)

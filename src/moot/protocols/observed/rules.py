@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from moot.core.findings import Rule
 from moot.core.machine import Case, Command, KeyClass
-from moot.protocols.observed import commands as ask
+from moot.protocols.observed import model
 from moot.protocols.observed.model import State
 
 HASH: Final = re.compile(r"[0-9a-f]{64}\Z")
@@ -46,7 +46,7 @@ def not_begun(case: Case[State, Command]) -> Breaches:
         yield "", None
 
 
-def already_begun(case: Case[State, ask.BeginObserving]) -> Breaches:
+def already_begun(case: Case[State, model.BeginObserving]) -> Breaches:
     if case.state.agent:
         yield "", None
 
@@ -64,32 +64,32 @@ def _is_unusable(text: str) -> bool:
     return len(text) > MAX_TEXT or any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
-def no_tool(case: Case[State, ask.ObserveTool]) -> Breaches:
+def no_tool(case: Case[State, model.ObserveTool]) -> Breaches:
     if not case.command.tool.strip():
         yield "", "tool"
 
 
-def no_hash(case: Case[State, ask.ObserveTool]) -> Breaches:
+def no_hash(case: Case[State, model.ObserveTool]) -> Breaches:
     if not HASH.match(case.command.input_hash):
         yield "", "input_hash"
 
 
-def too_many_files(case: Case[State, ask.ObserveTool | ask.NoteUnseenChanges]) -> Breaches:
+def too_many_files(case: Case[State, model.ObserveTool | model.NoteUnseenChanges]) -> Breaches:
     if len(case.command.files) > MAX_FILES:
         yield f"{len(case.command.files)} files", "files"
 
 
-def no_files(case: Case[State, ask.NoteUnseenChanges]) -> Breaches:
+def no_files(case: Case[State, model.NoteUnseenChanges]) -> Breaches:
     if not case.command.files:
         yield "", "files"
 
 
-def stopped_in_the_future(case: Case[State, ask.StopWatching]) -> Breaches:
+def stopped_in_the_future(case: Case[State, model.StopWatching]) -> Breaches:
     if not 0 <= (case.command.since or 0) <= case.context.now:
         yield "", "since"
 
 
-def bad_span(case: Case[State, ask.NoteGap]) -> Breaches:
+def bad_span(case: Case[State, model.NoteGap]) -> Breaches:
     if not 0 <= case.command.since < case.command.until <= case.context.now:
         yield "", "since"
 
@@ -105,31 +105,31 @@ _TEXT = Rule("T-10", "bad_text", "a text is too long or broken", bad_text, "shor
 _FILES = Rule("T-10", "too_many_items", "too many files", too_many_files, "name their folders")
 
 RULES: Final[dict[type[Command], tuple[Rule[Any], ...]]] = {
-    ask.BeginObserving: (
+    model.BeginObserving: (
         _OPEN, _AGENT_OR_WORKSPACE,
         Rule("T-10", "already_begun", "it is watched already", already_begun, "go on with it"),
         _TEXT,
     ),
-    ask.ObserveTool: (
+    model.ObserveTool: (
         _OPEN, _AGENT, _TEXT,
         Rule("T-10", "tool_missing", "say which tool was used", no_tool, "give the tool's name"),
         Rule("T-10", "input_hash_missing", "the input stands here as its hash", no_hash,
              "64 hex digits of SHA-256; never the input itself"),
         _FILES,
     ),
-    ask.StopWatching: (
+    model.StopWatching: (
         _OPEN, _AGENT_OR_WORKSPACE, _BEGUN, _TEXT,
         Rule("T-11", "bad_span", "a gap ends after it began, and not in the future",
              stopped_in_the_future, "give when watching stopped and when it went on"),
     ),
-    ask.NoteGap: (
+    model.NoteGap: (
         _OPEN, _AGENT_OR_WORKSPACE, _BEGUN, _TEXT,
         Rule("T-11", "bad_span", "a gap ends after it began, and not in the future", bad_span,
              "give when watching stopped and when it went on"),
     ),
-    ask.NoteUnseenChanges: (
+    model.NoteUnseenChanges: (
         _OPEN, _AGENT_OR_WORKSPACE, _BEGUN, _TEXT, _FILES,
         Rule("T-18", "no_files", "say which files changed", no_files, "name at least one"),
     ),
-    ask.EndObserving: (_OPEN, _AGENT_OR_WORKSPACE, _BEGUN, _TEXT),
+    model.EndObserving: (_OPEN, _AGENT_OR_WORKSPACE, _BEGUN, _TEXT),
 }  # fmt: skip

@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 
 from moot.core.clock import Millis, to_text
-from moot.core.quoted import Quoted
+from moot.core.text import Quoted
 from moot.protocols.observed.model import UNGUARDED, Gap, SeenTests, State
 
 

@@ -1,48 +1,46 @@
 """Parliament: representatives draft, debate, amend and vote; a person decides.
 
+    admission_checks.py  who may ask, and when: seats, speaker, person; phases, rounds, the
+                         clock
+    case.py              A command under check: who gives it, for which seat, with which
+                         message, draft or amendment
+    command_events.py    the events that each accepted command records, and those that a
+                         malformed reply leaves behind
+    commands.py          what may be asked of a parliament
+    discipline.py        order in the chamber: quiet for a round, and expulsion after two
+                         malformed replies
+    events.py            the facts that may stand in the ledger
+    evolution.py         the state after an event
+    machine.py           the automaton of a session
+    message_checks.py    checks on what seats say: statements, drafts, questions, answers, the
+                         length of a response
+    model.py             the nouns of a session: seats and their motives, the running round, the
+                         bill, the open ballot
+    motives.py           motives: who stands for what, how well the bill serves it, and who
+                         should be asked next
+    phases.py            the nine statuses (PAR-091): which event leads where (C-22), and what
+                         belongs to which status
+    round_clock.py       the debate clock of a running session: what its round has left, and
+                         when a vote is forced
+    rules.py             the rules of a session, one row each: the norm's id, its code, its
+                         sentence, its check, a hint
+    session_files.py     the four session files as bytes: `ledger.json`, `session.json`,
+                         `bill.json` and `round-summaries.json`
+    short_forms.py       messages in a few words, as people type them: `vote`, `ask`, `endorse`,
+    summaries.py         round summaries, in the shape of `round-summaries.json`
+    turns.py             whose turn it is: who owes an answer, a statement, a vote, a ruling or
+                         a decision
+    views.py             what people and agents read of a session: where it is, who stands
+                         where, what is possible
+    votes.py             the ballot: who is missing, what the result is, and what follows from
+                         it
+    documents/           A session as people and participants read it
+    files/               the four files of a session, as anyone may check them: from their bytes
+                         alone
+    messages/            the ten messages in themselves: their words, their fields, their form
+
 One stream a session (`parliament/parl-20260210-001`). The clerk and the speaker act as `system`,
 a seat with the key of its agent, the prime minister with a person's key.
-
-    messages/            the ten messages in themselves: words, fields, form; they know no session
-    model.py             seats, round, bill, ballot, State
-    commands.py          what may be asked
-    events.py            what may stand in the ledger
-    case.py              a command under check, with what its rules look up
-    rules.py             the rules of a session as tables
-    message_rules.py     those of the messages: does each fit the moment?
-    setup_checks.py      the checks on a new session
-    admission_checks.py  who may ask, and when
-    speech_checks.py     the checks on what seats say
-    outcome_checks.py    those on amendments, votes, rulings and summaries
-    command_events.py    the events of each command
-    ruling_events.py     the events of rounds and votes
-    minutes.py           events as they are collected, and numbered
-    phases.py            TRANSITIONS, and what belongs to which phase
-    evolution.py         the state after an event
-    message_effects.py   the state after a message, type by type
-    turns.py             whose turn it is
-    machine.py           decide, index, MACHINE
-    views.py             what people and agents read
-
-Each idea in its own file:
-
-    clock.py             exchanges and sentences left
-    temperatures.py      drawn for each round
-    motives.py           what keeps a vote from being called
-    concessions.py       who may give way, and when
-    amendments.py        positions and support
-    discipline.py        quiet and expelled seats
-    votes.py             the ballot and its tally
-    drafter.py           who drafts the bill
-    short_forms.py       messages that people type in a few words
-
-Files and pages:
-
-    session_files.py     the four files as bytes
-    importing.py         files become events
-    summaries.py         what a round came to
-    files/               are the four files sound? answered from their bytes alone
-    documents/           the final document, the page, what a participant reads
 
 The folders import in one direction: documents, then the files here, then files/, then messages/.
 """

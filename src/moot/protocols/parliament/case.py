@@ -12,19 +12,20 @@ from typing import Any, Final, Generic, TypeVar
 import msgspec
 
 from moot.core.findings import Finding, select_errors
-from moot.core.machine import C, Case, Command, Context, KeyClass
+from moot.core.machine import C, Case, Command, Context, KeyClass, fill_from
 from moot.protocols.parliament import commands as ask
 from moot.protocols.parliament.messages.contents import (
+    PRIME_MINISTER,
     Answer,
     BillDraft,
     Content,
+    Kind,
     PmDecision,
     Question,
     SpeakerRuling,
 )
 from moot.protocols.parliament.messages.message import Response, read_response, response_findings
 from moot.protocols.parliament.messages.schema import BILL_DRAFT
-from moot.protocols.parliament.messages.words import PRIME_MINISTER, Kind
 from moot.protocols.parliament.model import Amendment, Seat, State
 
 K = TypeVar("K", bound=Content)
@@ -91,21 +92,8 @@ def case_of(state: State, command: C, context: Context) -> ParliamentCase[C]:
     )
     if document is None or select_errors(malformed):
         return case
-    return _with_message(case, read_response(document))
-
-
-def _with_message(case: ParliamentCase[C], response: Response) -> MessageCase[C, Content]:
-    return MessageCase(
-        state=case.state,
-        command=case.command,
-        context=case.context,
-        seat=case.seat,
-        malformed=case.malformed,
-        draft=case.draft,
-        amendment=case.amendment,
-        response=response,
-        content=response.content,
-    )
+    response = read_response(document)
+    return fill_from(MessageCase, case, response=response, content=response.content)
 
 
 def _message_document(command: Command) -> Any:

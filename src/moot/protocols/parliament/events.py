@@ -9,8 +9,12 @@ from typing import Any
 import msgspec
 
 from moot.core.machine import Event
-from moot.protocols.parliament.messages.contents import BillDraft
-from moot.protocols.parliament.messages.words import AmendmentStatus, RulingAction, RulingType
+from moot.protocols.parliament.messages.contents import (
+    AmendmentStatus,
+    BillDraft,
+    RulingAction,
+    RulingType,
+)
 
 
 class Seated(msgspec.Struct, frozen=True):

@@ -38,7 +38,7 @@ from moot.protocols.parliament import commands as ask
 from moot.protocols.parliament import events as did
 from moot.protocols.parliament.case import MessageCase, ParliamentCase, case_of
 from moot.protocols.parliament.evolution import evolve
-from moot.protocols.parliament.files.summary_shape import summary_findings
+from moot.protocols.parliament.files.file_shapes import summary_findings
 from moot.protocols.parliament.messages.shapes import make_finding
 from moot.protocols.parliament.model import Seat, State
 from moot.protocols.parliament.phases import TRANSITIONS
@@ -77,7 +77,7 @@ def _document_findings(state: State, command: Command) -> tuple[Finding, ...]:
         wrong = summary_findings(command.summary, "summary")
         return wrong or tuple(contradictions_in(state, command.summary))
     if isinstance(command, ask.Import):
-        from moot.protocols.parliament.importing import import_findings  # heavy, and rare
+        from moot.protocols.parliament.session_files import import_findings  # heavy, and rare
 
         return import_findings(command)
     return ()

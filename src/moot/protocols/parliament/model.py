@@ -2,7 +2,7 @@
 
 The state holds what decisions need and does not grow with the number of messages: those are in
 the ledger, the summaries in the index. The vocabulary of the protocol (statuses, stances,
-positions, ...) is in `messages/words.py`.
+positions, ...) is in `messages/contents.py`.
 """
 
 from __future__ import annotations
@@ -15,8 +15,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 from immutables import Map
 
-from moot.protocols.parliament.messages.contents import Sections
-from moot.protocols.parliament.messages.words import (
+from moot.protocols.parliament.messages.contents import (
     AmendmentAction,
     AmendmentStatus,
     Ballot,
@@ -25,6 +24,7 @@ from moot.protocols.parliament.messages.words import (
     Position,
     RulingAction,
     RulingType,
+    Sections,
     SessionStatus,
     Stance,
 )

@@ -7,7 +7,7 @@ from typing import Final
 from moot.core.machine import Command, Event
 from moot.protocols.parliament import commands as ask
 from moot.protocols.parliament import events as did
-from moot.protocols.parliament.messages.words import (
+from moot.protocols.parliament.messages.contents import (
     Kind,
     PrimeMinisterChoice,
     RulingAction,

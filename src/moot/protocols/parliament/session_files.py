@@ -7,14 +7,28 @@ each message has a line of its own, so that new ones can be added without encodi
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
 import msgspec
 
 from moot.core.errors import Malformed
-from moot.protocols.parliament import clock
-from moot.protocols.parliament.files.contents import (
+from moot.core.findings import Finding, select_errors
+from moot.core.machine import Event, fill_from
+from moot.core.names import AGENT, RESERVED
+from moot.protocols.parliament import events as did
+from moot.protocols.parliament import round_clock
+from moot.protocols.parliament.commands import Import
+from moot.protocols.parliament.evolution import apply_event
+from moot.protocols.parliament.files.file_checks import read_satisfaction
+from moot.protocols.parliament.files.file_shapes import (
+    BILL_FILE,
+    LEDGER_FILE,
+    SESSION_FILE,
+    SETTLED,
+    SHAPES,
+    SUMMARIES_FILE,
     AmendmentRow,
     BillFile,
     BillScope,
@@ -26,10 +40,26 @@ from moot.protocols.parliament.files.contents import (
     SessionFile,
     TemperatureRow,
 )
-from moot.protocols.parliament.messages.contents import Sections
-from moot.protocols.parliament.messages.message import LedgerMessage, encode_message
+from moot.protocols.parliament.files.inspection import compare_files
+from moot.protocols.parliament.messages.contents import (
+    AmendmentStatus,
+    BillDraft,
+    Kind,
+    NextAction,
+    PrimeMinisterChoice,
+    RulingAction,
+    Sections,
+    SessionStatus,
+)
+from moot.protocols.parliament.messages.message import (
+    LedgerMessage,
+    encode_message,
+    read_message,
+    to_document,
+)
+from moot.protocols.parliament.messages.shapes import make_finding, show_value
 from moot.protocols.parliament.model import BILL_NUMBER, Amendment, Seat, State
-from moot.protocols.parliament.summaries import make_vote_result
+from moot.protocols.parliament.summaries import list_pending, make_vote_result
 
 Document = dict[str, Any]
 
@@ -90,20 +120,16 @@ def _indented_json(document: Any) -> bytes:
 
 def make_session_file(state: State) -> SessionFile:
     """PAR-086: where the session stands."""
-    return SessionFile(
-        parliament_id=state.parliament_id,
-        problem_statement=state.problem_statement,
-        constituent_issues=state.constituent_issues,
+    return fill_from(
+        SessionFile,
+        state,
         current_round=state.round.number,
-        max_rounds=state.max_rounds,
         bill_version=state.bill.version if state.bill else 0,
-        drafter=state.drafter,
         status=str(state.status or ""),
-        next_message_id=state.next_message_id,
         representatives=tuple(_representative(seat) for seat in state.seats_in_order()),
         debate_clock=DebateClock(
-            max_exchanges_per_round=clock.exchange_cap(state),
-            response_budget=clock.sentence_budget(state),
+            max_exchanges_per_round=round_clock.exchange_cap(state),
+            response_budget=round_clock.sentence_budget(state),
             exchanges_this_round=state.round.exchanges,
         ),
         vote_history=tuple(map(make_vote_result, state.vote_history)),
@@ -111,17 +137,14 @@ def make_session_file(state: State) -> SessionFile:
 
 
 def _representative(seat: Seat) -> Representative:
-    return Representative(
+    return fill_from(
+        Representative,
+        seat,
         agent_id=seat.id,
-        name=seat.name,
-        temperature=seat.temperature,
         temperature_history=tuple(
             TemperatureRow(row.round, row.temperature) for row in seat.temperature_history
         ),
-        motives=seat.motives,
         motive_satisfaction=dict(seat.scores_by_motive()),
-        is_quiet=seat.is_quiet,
-        quiet_until_round=seat.quiet_until_round,
         voting_record=tuple(
             CastVoteRow(row.round, row.bill_version, row.vote) for row in seat.voting_record
         ),
@@ -142,30 +165,295 @@ def make_bill_file(state: State) -> BillFile:
 
 
 def _bill_sections(sections: Sections) -> BillSections:
-    scope = sections.scope
-    return BillSections(
-        problem=sections.problem,
-        scope=BillScope(
-            in_scope=scope.in_scope,
-            out_of_scope=scope.out_of_scope,
-            assumptions=scope.assumptions,
-            definitions=scope.definitions,
-        ),
-        solution=sections.solution,
-        implementation=sections.implementation,
-    )
+    return fill_from(BillSections, sections, scope=fill_from(BillScope, sections.scope))
 
 
 def _amendment_row(amendment: Amendment) -> AmendmentRow:
-    return AmendmentRow(
-        amendment_id=amendment.amendment_id,
-        proposed_by=amendment.proposed_by,
-        round=amendment.round,
-        target_section=amendment.target_section,
-        action=amendment.action,
-        description=amendment.description,
-        status=amendment.status,
+    return fill_from(
+        AmendmentRow,
+        amendment,
         endorsements=tuple(
             EndorsementRow(row.agent_id, row.position, row.round) for row in amendment.endorsements
         ),
     )
+
+
+# Files from elsewhere become a session here: each message becomes the events it stands for.
+#
+# Only the messages are believed: the session and the bill that follow from them must be those in
+# the files (PAR-085). The clerk signs what is imported, not the seats; the first event of the
+# record says so and cites the files.
+
+_NAMED_IN_FILES: Final = "named in the imported files"
+# Nothing is taken from a bill file before the first draft, whatever a script put there.
+_FREE_BEFORE_A_BILL: Final = ("bill_id", "title", "drafter", "sections")
+_FOLLOWS: Final[dict[str, Callable[[], Event]]] = {
+    NextAction.ADVANCE_TO_PM: did.BillPassed,
+    NextAction.CONTINUE_DEBATE: did.BillDefeated,
+    NextAction.END_WITHOUT_PASSAGE: did.PassageFailed,
+}
+
+
+def import_findings(command: Import) -> tuple[Finding, ...]:
+    """Everything that keeps the files from becoming a session here."""
+    documents = {
+        LEDGER_FILE: command.ledger,
+        SESSION_FILE: command.session,
+        BILL_FILE: command.bill,
+        SUMMARIES_FILE: command.summaries,
+    }
+    found = [one for name in documents for one in SHAPES[name](documents[name], f"{name}#")]
+    found = found or [*compare_files(documents), *_agent_findings(command)]
+    if select_errors(found):
+        return tuple(found)
+    return (*found, *_differences(command))
+
+
+def _agent_findings(command: Import) -> Iterator[Finding]:
+    """One key, one seat: each seat needs an agent that can sign for it from here on."""
+    named = [rep["agent_id"] for rep in command.session["representatives"]]
+    given = [command.agents[seat] for seat in named if seat in command.agents]
+    sound = all(AGENT.match(agent) and agent not in RESERVED for agent in given)
+    if len(set(given)) != len(named) or not sound:
+        hint = "name an agent of its own for each seat, or none"
+        yield make_finding(
+            "S-02", "bad_agent", "every seat needs an agent of its own", "agents", hint
+        )
+
+
+def _differences(command: Import) -> Iterator[Finding]:
+    """Where the files differ from what follows from their messages."""
+    state = FilesAsEvents(command).state
+    pairs = (
+        (SESSION_FILE, command.session, to_document(make_session_file(state))),
+        (BILL_FILE, command.bill, to_document(make_bill_file(state))),
+    )
+    for name, given, follows in pairs:
+        free = _FREE_BEFORE_A_BILL if name == BILL_FILE and given["version"] == 0 else ()
+        for key, value in follows.items():
+            if key not in free and _normalize(key, given.get(key)) != _normalize(key, value):
+                yield _unexplained(name, key, given.get(key), value)
+
+
+def _unexplained(name: str, key: str, given: Any, follows: Any) -> Finding:
+    why = f"{key} does not follow from the messages: these lead to {show_value(follows)}"
+    hint = (
+        f"it is {show_value(given)} in {name}: if that is right, a message is missing from "
+        f"{LEDGER_FILE}; if not, correct it there"
+    )
+    return make_finding("PAR-085", "not_explained", why, f"{name}#{key}", hint)
+
+
+def _normalize(key: str, value: Any) -> Any:
+    """A value without what the document leaves to whoever writes the files."""
+    if key == "debate_clock":  # C-05, C-06: its limits are checked, and from here on they are ours
+        return value["exchanges_this_round"]
+    if key == "representatives":
+        return [
+            {
+                **rep,
+                "temperature_history": _list_changes(rep),
+                "motive_satisfaction": read_satisfaction(rep),
+            }
+            for rep in value
+        ]
+    return _with_forced(value)
+
+
+def _list_changes(rep: Document) -> list[Document]:
+    """C-09: the rows in which the temperature changes; others repeat the one before."""
+    rows: list[Document] = []
+    for row in rep["temperature_history"]:
+        if not rows or rows[-1]["temperature"] != row["temperature"]:
+            rows.append(row)
+    return rows
+
+
+def _with_forced(value: Any) -> Any:
+    """Votes in files from elsewhere may not say whether they were forced (C-32)."""
+    if isinstance(value, list):
+        return [_with_forced(item) for item in value]
+    if isinstance(value, dict) and "passed" in value:
+        return {**value, "forced": value.get("forced", False)}
+    return value
+
+
+def _temperature_changes(rep: Document) -> tuple[list[int], list[int]]:
+    """When a seat's temperature changed, and to what."""
+    rows = rep["temperature_history"]
+    return [row["round"] for row in rows], [row["temperature"] for row in rows]
+
+
+class FilesAsEvents:
+    """Sound files as `events`, and the `state` that these lead to."""
+
+    def __init__(self, command: Import) -> None:
+        self.state = State()
+        self.events: list[Event] = []
+        self._command = command
+        self._session: Document = command.session
+        self._summaries = {row["round"]: row for row in command.summaries}
+        self._votes = list(self._session["vote_history"])
+        self._histories = [_temperature_changes(rep) for rep in self._session["representatives"]]
+        self._retell()
+
+    def _retell(self) -> None:
+        messages = self._command.ledger["messages"]
+        name = self._session["parliament_id"]
+        self._add(did.SessionImported(parliament_id=name, messages=len(messages)))
+        self._convene()
+        for place, message in enumerate(messages):
+            self._prepare(message)
+            self._add(did.MessageLogged(message=to_document(read_message(message))))
+            self._follow_up(message, last=place == len(messages) - 1)
+        self._settle(None)
+        self._begin_announced_round()
+        self._replace_drafter()
+        self._advance_to(SessionStatus(self._session["status"]))
+        for row in self._command.summaries:
+            self._add(did.RoundSummarized(summary=row))
+
+    def _add(self, event: Event) -> None:
+        self.events.append(event)
+        self.state = apply_event(self.state, event)
+
+    def _convene(self) -> None:
+        seats = tuple(
+            did.Seated(
+                rep["agent_id"],
+                rep["name"],
+                tuple(rep["motives"]),
+                self._command.agents[rep["agent_id"]],
+                rep["agent_id"] in self._command.bound,
+                rep["temperature_history"][0]["temperature"],
+                self._command.epochs.get(rep["agent_id"], 1),
+            )
+            for rep in self._session["representatives"]
+        )
+        self._add(
+            did.ParliamentConvened(
+                parliament_id=self._session["parliament_id"],
+                problem_statement=self._session["problem_statement"],
+                issues=tuple(self._session["constituent_issues"]),
+                seats=seats,
+                max_rounds=self._session["max_rounds"],
+            )
+        )
+        if self._session["status"] != SessionStatus.SETUP:
+            self._add(did.StatementsOpened())
+
+    def _begin_announced_round(self) -> None:
+        """A script counts the round and assigns temperatures before anybody says so."""
+        number = self._session["current_round"]
+        announced = any(rounds[-1] == number for rounds, _heat in self._histories)
+        is_next = number == self.state.round.number + 1 and not self.state.round.running
+        if announced and is_next and self.state.status is SessionStatus.DEBATE:
+            self._add(did.RoundStarted(round=number, temperatures=self._temperatures_in(number)))
+
+    def _prepare(self, message: Document) -> None:
+        """Add the events without which this message could not have been sent."""
+        kind = message["type"]
+        if kind == Kind.BILL_DRAFT and self.state.bill is None:
+            self._advance_to(SessionStatus.DRAFTING, message["from"])
+        if message["round"] > self.state.round.number:
+            self._add(
+                did.RoundStarted(
+                    round=message["round"], temperatures=self._temperatures_in(message["round"])
+                )
+            )
+        if kind == Kind.VOTE and self.state.poll is None:
+            self._call_vote()
+
+    def _follow_up(self, message: Document, last: bool) -> None:
+        """Add the events that this message leads to."""
+        kind, content = message["type"], message["content"]
+        if kind == Kind.BILL_DRAFT and self.state.status is SessionStatus.DRAFTING:
+            self._add(did.DebateOpened())
+        elif kind == Kind.SPEAKER_RULING and content["action"] == RulingAction.ROUND_END:
+            self._end_round()
+        elif kind == Kind.SPEAKER_RULING and content["action"] == RulingAction.CALL_VOTE:
+            self._call_vote()
+        elif kind == Kind.VOTE_TALLY:
+            self._settle(self.state.round.number)
+            self._add(_FOLLOWS[content["next_action"]]())
+        elif kind == Kind.PM_DECISION:
+            self._decide(content["decision"], last)
+
+    def _temperatures_in(self, number: int) -> tuple[int, ...]:
+        """The temperature of each seat in a round: its last change up to then."""
+        return tuple(
+            heat[max(0, bisect_right(rounds, number) - 1)] for rounds, heat in self._histories
+        )
+
+    def _end_round(self) -> None:
+        number = self.state.round.number
+        self._settle(number)
+        if self.state.round.running:
+            row = self._summaries.get(number, {})
+            pending = set(list_pending(self.state))  # the clerk adds them to each summary
+            issues = tuple(text for text in row.get("open_issues", ()) if text not in pending)
+            self._add(did.RoundEnded(round=number, open_issues=issues))
+
+    def _call_vote(self) -> None:
+        self._end_round()
+        version = self.state.bill.version if self.state.bill else 1
+        row = self._votes.pop(0) if self._votes else {}
+        self._add(did.VoteCalled(bill_version=version, forced=row.get("forced", False)))
+
+    def _decide(self, word: str, last: bool) -> None:
+        ended = last and self._session["status"] in (
+            SessionStatus.SYNTHESIS,
+            SessionStatus.COMPLETE,
+        )
+        if word == PrimeMinisterChoice.APPROVE:
+            self._add(did.BillApproved())
+        elif word == PrimeMinisterChoice.AMEND_AND_APPROVE:
+            self._add(did.BillAmended(draft=self._amended_draft()))
+        elif word == PrimeMinisterChoice.VETO and ended:
+            self._add(did.BillRejected())
+        elif word == PrimeMinisterChoice.VETO:
+            self._add(did.BillReturned(max_rounds=self._session["max_rounds"]))
+
+    def _amended_draft(self) -> BillDraft:
+        bill = self._command.bill
+        summary = self.state.bill.summary if self.state.bill else ""
+        sections = msgspec.convert(bill["sections"], Sections)
+        return BillDraft(bill["version"], bill["title"] or "", summary, sections)
+
+    def _settle(self, number: int | None) -> None:
+        """Settle the amendments that this round's summary names; without a round, all the rest."""
+        row = self._summaries.get(number or 0, {})
+        settled = {action["amendment_id"] for action in row.get("amendments_actioned", ())}
+        for amendment in self._command.bill["amendments"]:
+            name, status = amendment["amendment_id"], AmendmentStatus(amendment["status"])
+            open_here = name in self.state.amendments and self.state.amendments[name].pending
+            if status in SETTLED and open_here and (number is None or name in settled):
+                self._add(did.AmendmentSettled(amendment_id=name, status=status))
+
+    def _replace_drafter(self) -> None:
+        """An expelled drafter was replaced by a seat that only the session file names."""
+        drafter = self._session["drafter"]
+        if self.state.drafter is not None and drafter not in (None, self.state.drafter):
+            self._add(did.DrafterReplaced(seat=drafter, why=_NAMED_IN_FILES))
+
+    def _advance_to(self, status: SessionStatus, drafter: str | None = None) -> None:
+        """Add the events of phases that no message opens, up to this status."""
+        chosen = drafter or self._session["drafter"]
+        order = list(SessionStatus)
+        while self.state.status is not None and self.state.status is not status:
+            ahead = order.index(status) > order.index(self.state.status)
+            event = self._next_phase_event(self.state.status, chosen) if ahead else None
+            if event is None:
+                return
+            self._add(event)
+
+    def _next_phase_event(self, status: SessionStatus, drafter: str | None) -> Event | None:
+        if status is SessionStatus.OPENING_STATEMENTS:
+            return did.StatementsClosed()
+        if status is SessionStatus.EVALUATING_STATEMENTS and drafter is not None:
+            return did.DrafterChosen(seat=drafter, why=_NAMED_IN_FILES)
+        if status in (SessionStatus.EVALUATING_STATEMENTS, SessionStatus.DRAFTING):
+            return did.PassageFailed()  # beyond them, and there is no bill
+        if status is SessionStatus.SYNTHESIS:
+            return did.SessionCompleted()
+        return None

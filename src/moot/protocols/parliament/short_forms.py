@@ -12,18 +12,18 @@ from shlex import quote
 from typing import Any, Final, NamedTuple
 
 from moot.core.errors import Malformed
-from moot.protocols.parliament.amendments import next_amendment_id
 from moot.protocols.parliament.case import next_bill_version
-from moot.protocols.parliament.messages.excerpts import shorten
-from moot.protocols.parliament.messages.message import to_document
-from moot.protocols.parliament.messages.words import (
+from moot.protocols.parliament.messages.contents import (
     ACTIONS_BY_RULING_TYPE,
     Kind,
     Position,
     RulingAction,
     Stance,
 )
+from moot.protocols.parliament.messages.limits import shorten
+from moot.protocols.parliament.messages.message import to_document
 from moot.protocols.parliament.model import OpenQuestion, Seat, State, message_order
+from moot.protocols.parliament.votes import next_amendment_id
 
 Document = dict[str, Any]
 

@@ -12,14 +12,15 @@ from typing import Any, Final
 import msgspec
 
 from moot.core.findings import Finding
-from moot.protocols.parliament.files.contents import VoteResult
-from moot.protocols.parliament.files.summary_shape import (
+from moot.core.machine import fill_from
+from moot.protocols.parliament.files.file_shapes import (
     KnownAmendment,
     RoundFacts,
+    VoteResult,
     find_contradictions,
 )
-from moot.protocols.parliament.messages.excerpts import shorten
-from moot.protocols.parliament.messages.words import Ballot, Lean, Stance
+from moot.protocols.parliament.messages.contents import Ballot, Lean, Stance
+from moot.protocols.parliament.messages.limits import shorten
 from moot.protocols.parliament.model import Round, Seat, State, VoteRow
 from moot.protocols.parliament.motives import SERVED_FROM
 
@@ -86,15 +87,7 @@ def contradictions_in(state: State, summary: Summary) -> Iterator[Finding]:
 
 def make_vote_result(row: VoteRow) -> VoteResult:
     """C-32: a vote as both files print it."""
-    return VoteResult(
-        round=row.round,
-        bill_version=row.bill_version,
-        yes=row.yes,
-        no=row.no,
-        total=row.total,
-        passed=row.passed,
-        forced=row.forced,
-    )
+    return fill_from(VoteResult, row)
 
 
 def _summary_sentences(state: State, vote: VoteRow | None) -> Iterator[str]:

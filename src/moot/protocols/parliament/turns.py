@@ -11,9 +11,10 @@ from typing import Final
 
 from moot.core.clock import Millis
 from moot.core.machine import Command, Due
-from moot.protocols.parliament import amendments, clock, discipline, motives, votes
 from moot.protocols.parliament import commands as ask
-from moot.protocols.parliament.messages.words import SessionStatus
+from moot.protocols.parliament import discipline, motives, round_clock, votes
+from moot.protocols.parliament import votes as amendments
+from moot.protocols.parliament.messages.contents import SessionStatus
 from moot.protocols.parliament.model import State, message_order
 
 SPEAKER, CLERK, PRIME_MINISTER = "speaker", "clerk", "prime-minister"
@@ -89,7 +90,7 @@ def _debate(state: State) -> Iterator[Due]:
     yield from _settling(state)
     if not state.round.running:
         yield _between_rounds(state)
-    elif clock.exchanges_used_up(state):
+    elif round_clock.exchanges_used_up(state):
         yield Due(who=SPEAKER, what="call a vote or end the round", subject="cap reached")
     else:
         yield from _motions(state)
@@ -121,7 +122,7 @@ def _settling(state: State) -> Iterator[Due]:
 def _between_rounds(state: State) -> Due:
     this = state.round
     voted = votes.has_voted_this_round(state)
-    if clock.is_last_round(state) and not voted:
+    if round_clock.is_last_round(state) and not voted:
         return Due(who=SPEAKER, what="call the vote", subject=f"round {this.number} was the last")
     if motives.all_served(state) and this.number and not voted:
         subject = f"round {this.number + 1}, or the vote"
@@ -157,7 +158,7 @@ def _speaking(state: State) -> Iterator[Due]:
     floor = state.seats.get(this.floor or "")
     if floor is not None and floor.spoke_in < this.number and not floor.is_quiet:
         yield Due(who=floor.agent, what="speak", subject=f"{floor.id} has the floor")
-    if clock.all_questions_asked(state):
+    if round_clock.all_questions_asked(state):
         return
     for exchange in motives.suggest_exchanges(state):
         asker = state.seats[exchange.asker]
@@ -194,10 +195,6 @@ def _synthesis(state: State) -> Iterator[Due]:
     yield Due(who=CLERK, what="write the final document", subject=state.parliament_id)
 
 
-def _nobody_waits(_state: State) -> Iterator[Due]:
-    return iter(())
-
-
 _WAITING: Final[dict[SessionStatus, Callable[[State], Iterator[Due]]]] = {
     SessionStatus.SETUP: _setup,
     SessionStatus.OPENING_STATEMENTS: _statements,
@@ -207,5 +204,5 @@ _WAITING: Final[dict[SessionStatus, Callable[[State], Iterator[Due]]]] = {
     SessionStatus.VOTING: _voting,
     SessionStatus.PM_REVIEW: _review,
     SessionStatus.SYNTHESIS: _synthesis,
-    SessionStatus.COMPLETE: _nobody_waits,
+    SessionStatus.COMPLETE: lambda _state: iter(()),
 }

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import msgspec
 
-from moot.core.quoted import Quoted
-from moot.protocols.parliament import amendments, clock, motives, votes
-from moot.protocols.parliament.files.contents import VoteResult
-from moot.protocols.parliament.messages.words import AmendmentStatus, SessionStatus
+from moot.core.machine import fill_from
+from moot.core.text import Quoted
+from moot.protocols.parliament import motives, round_clock, votes
+from moot.protocols.parliament import votes as amendments
+from moot.protocols.parliament.files.file_shapes import VoteResult
+from moot.protocols.parliament.messages.contents import AmendmentStatus, SessionStatus
 from moot.protocols.parliament.model import Amendment, Seat, SessionOutcome, State
+from moot.protocols.parliament.round_clock import archetype_of, describe_shift
 from moot.protocols.parliament.summaries import make_vote_result
-from moot.protocols.parliament.temperatures import archetype_of, describe_shift
 
 
 class SeatView(msgspec.Struct, frozen=True, kw_only=True):
@@ -74,8 +76,8 @@ def view_session(state: State) -> SessionView:
         max_rounds=state.max_rounds,
         round_running=this.running,
         exchanges=this.exchanges,
-        max_exchanges=clock.exchange_cap(state),
-        response_budget=clock.sentence_budget(state),
+        max_exchanges=round_clock.exchange_cap(state),
+        response_budget=round_clock.sentence_budget(state),
         drafter=state.drafter,
         bill_version=bill.version if bill is not None else 0,
         bill_title=Quoted(bill.title) if bill is not None else None,
@@ -94,17 +96,13 @@ def view_session(state: State) -> SessionView:
 
 
 def _view_seat(seat: Seat, round_number: int) -> SeatView:
-    return SeatView(
-        id=seat.id,
-        name=Quoted(seat.name),
-        agent=seat.agent,
-        bound=seat.bound,
-        temperature=seat.temperature,
+    return fill_from(
+        SeatView,
+        seat,
         archetype=archetype_of(seat.temperature),
         shift=_temperature_shift(seat, round_number),
         satisfaction=dict(seat.scores_by_motive()),
         quiet=seat.is_quiet,
-        expelled=seat.expelled,
     )
 
 
@@ -114,10 +112,9 @@ def _temperature_shift(seat: Seat, round_number: int) -> str:
 
 
 def _view_amendment(amendment: Amendment, drafter: str | None) -> AmendmentView:
-    return AmendmentView(
+    return fill_from(
+        AmendmentView,
+        amendment,
         id=amendment.amendment_id,
-        proposed_by=amendment.proposed_by,
-        description=Quoted(amendment.description),
-        status=amendment.status,
         carried=amendment.pending and amendments.is_carried(amendment, drafter),
     )

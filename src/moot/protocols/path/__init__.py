@@ -1,18 +1,14 @@
 """Path: what led from one protocol to another, step by step.
 
+    flows.py    what leads where: one row for each flow, with the only things that it may make
+    machine.py  the automaton of a path
+    model.py    the nouns of a path: where a step comes from, what it makes, how far it is
+    rules.py    the rules of a path, one row each
+    views.py    what people and agents read of a path
+
 A blocked agent, the debate about it, the bill, the proved work: each has its own record. A path
 records only what joins them: which record led to what, by which flow, and what was made. Each path
 has its own stream (`path/p-3f9a...`), written by the machine alone; a step names who asked for it.
-
-    model.py     the nouns and the state
-    flows.py     FLOWS: what each flow leads from and to, and what it may make
-    commands.py  what may be asked
-    events.py    what may stand in the ledger
-    case.py      one command under check, with its step and its flow
-    rules.py     the rules as a table; checks.py: their checks
-    evolution.py the state after an event
-    machine.py   the automaton: TRANSITIONS, decide, evolve, agenda, index, MACHINE
-    views.py     what people and agents read
 
 A step names what it will make before that is made, so that a step that was cut short is continued
 and nothing is made twice. No document outside describes it; its rules are the invariants across

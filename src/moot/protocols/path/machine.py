@@ -4,13 +4,15 @@
                         |----failed---> failed --begun again, or done----> ...
                         `----moved----> begun, with another target
 
-The rules are in `rules.py`, what follows from an event in `evolution.py`.
+The rules are in `rules.py`, what follows from an event in `machine.py`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from typing import Any, Final
+
+import msgspec
 
 from moot.core.clock import Millis
 from moot.core.findings import check_all, fill_hints, select_errors
@@ -27,17 +29,85 @@ from moot.core.machine import (
     RowChange,
     Words,
     accept,
+    fill_from,
     refusal,
     refuse,
 )
 from moot.core.names import OPERATOR
-from moot.protocols.path import PROTOCOL
-from moot.protocols.path import commands as ask
-from moot.protocols.path import events as did
-from moot.protocols.path.case import PathCase, build_case
-from moot.protocols.path.evolution import TRANSITIONS, evolve
-from moot.protocols.path.model import SourceRecord, Stage, State, make_step_key
-from moot.protocols.path.rules import RULES
+from moot.protocols.path import PROTOCOL, model
+from moot.protocols.path.model import PathStep, SourceRecord, Stage, State, make_step_key
+from moot.protocols.path.rules import RULES, PathCase, build_case
+
+# The state after each event. Total: whatever stands in the ledger happened.
+
+replace = msgspec.structs.replace
+
+# The stage of a step after an event; a step that failed or was cut short may be begun again.
+TRANSITIONS: Final[dict[Stage, dict[type[Event], Stage]]] = {
+    Stage.BEGUN: {
+        model.StepBegun: Stage.BEGUN,
+        model.StepDone: Stage.DONE,
+        model.StepFailed: Stage.FAILED,
+    },
+    Stage.FAILED: {
+        model.StepBegun: Stage.BEGUN,
+        model.StepDone: Stage.DONE,
+        model.StepFailed: Stage.FAILED,
+    },
+    Stage.DONE: {},
+}
+
+
+def evolve(state: State, recorded: Recorded[Any]) -> State:
+    apply = _EVOLVE.get(type(recorded.event))
+    return apply(state, recorded) if apply is not None else state
+
+
+def _on_path_begun(state: State, recorded: Recorded[model.PathBegun]) -> State:
+    event = recorded.event
+    return replace(state, title=event.title, origin=event.origin, since=recorded.at)
+
+
+def _on_step_begun(state: State, recorded: Recorded[model.StepBegun]) -> State:
+    event = recorded.event
+    known = state.find_step(event.flow, event.source)
+    if known is not None and known.stage is Stage.DONE:
+        return state
+    step = fill_from(
+        PathStep,
+        event,
+        number=known.number if known is not None else event.number,
+        since=known.since if known is not None else recorded.at,
+    )
+    return _store_step(state, step)
+
+
+def _update_step(state: State, recorded: Recorded[Any], **changes: Any) -> State:
+    event = recorded.event
+    step = state.steps.get(make_step_key(event.flow, event.source))
+    if step is None or step.stage is Stage.DONE:
+        return state
+    stage = TRANSITIONS[step.stage].get(type(event), step.stage)
+    return _store_step(state, replace(step, stage=stage, **changes))
+
+
+def _store_step(state: State, step: PathStep) -> State:
+    waiting = state.open
+    if step.stage is not Stage.DONE:
+        waiting = waiting.set(step.key, step.number)
+    elif step.key in waiting:
+        waiting = waiting.delete(step.key)
+    return replace(state, steps=state.steps.set(step.key, step), open=waiting)
+
+
+_EVOLVE: Final[dict[type[Event], Callable[[State, Any], State]]] = {
+    model.PathBegun: _on_path_begun,
+    model.StepBegun: _on_step_begun,
+    model.StepMoved: lambda state, new: _update_step(state, new, target=new.event.target),
+    model.StepDone: lambda state, new: _update_step(state, new, made=new.event.made, why=""),
+    model.StepFailed: lambda state, new: _update_step(state, new, why=new.event.why),
+}
+
 
 __all__ = ["MACHINE", "TRANSITIONS"]
 
@@ -61,59 +131,29 @@ def decide(state: State, command: Command, context: Context) -> Decision:
     return accept(_EVENT_OF[type(command)](case), findings=findings)
 
 
-def _path_begun(case: PathCase[ask.BeginPath]) -> Event:
+def _step_begun(case: PathCase[model.BeginStep]) -> Event:
     command = case.command
-    return did.PathBegun(title=command.title, origin=command.origin, source=command.source)
-
-
-def _step_begun(case: PathCase[ask.BeginStep]) -> Event:
-    command = case.command
-    return did.StepBegun(
+    return fill_from(
+        model.StepBegun,
+        command,
         number=case.step.number if case.step is not None else len(case.state.steps) + 1,
-        flow=command.flow,
-        source=command.source,
-        target=command.target,
-        asked_by=command.asked_by,
-        standing=command.standing,
-        parts=command.parts,
-        approvers=command.approvers,
     )
 
 
-def _step_moved(case: PathCase[ask.MoveStep]) -> Event:
-    command = case.command
-    return did.StepMoved(flow=command.flow, source=command.source, target=command.target)
-
-
-def _step_done(case: PathCase[ask.FinishStep]) -> Event:
+def _step_done(case: PathCase[model.FinishStep]) -> Event:
     command = case.command
     assert case.step is not None
-    return did.StepDone(
-        flow=command.flow,
-        source=command.source,
-        target=case.step.target,
-        made=command.made,
-        left=len(case.state.open) - 1,
-    )
-
-
-def _step_failed(case: PathCase[ask.FailStep]) -> Event:
-    command = case.command
-    return did.StepFailed(
-        flow=command.flow,
-        source=command.source,
-        code=command.code,
-        why=command.why,
-        told=command.told,
+    return fill_from(
+        model.StepDone, command, target=case.step.target, left=len(case.state.open) - 1
     )
 
 
 _EVENT_OF: Final[dict[type[Command], Callable[[Any], Event]]] = {
-    ask.BeginPath: _path_begun,
-    ask.BeginStep: _step_begun,
-    ask.MoveStep: _step_moved,
-    ask.FinishStep: _step_done,
-    ask.FailStep: _step_failed,
+    model.BeginPath: lambda case: fill_from(model.PathBegun, case.command),
+    model.BeginStep: _step_begun,
+    model.MoveStep: lambda case: fill_from(model.StepMoved, case.command),
+    model.FinishStep: _step_done,
+    model.FailStep: lambda case: fill_from(model.StepFailed, case.command),
 }
 
 
@@ -135,15 +175,15 @@ def agenda(state: State, _now: Millis) -> tuple[Due, ...]:
 def index(recorded: Recorded[Any]) -> Iterable[RowChange]:
     event, stream = recorded.event, recorded.stream
     path = stream.partition("/")[2]
-    if isinstance(event, did.PathBegun):
+    if isinstance(event, model.PathBegun):
         yield Put(PATHS, path, {"title": event.title, "origin": event.origin})
         yield Words(PATHS, path, event.title)
         yield from _index_source(event.source, path)
-    elif isinstance(event, did.StepBegun):
+    elif isinstance(event, model.StepBegun):
         yield Put("open", stream, {})
         yield Put(STEPS, make_step_key(event.flow, event.source), {"path": path})
         yield from _index_source(event.source, path)
-    elif isinstance(event, did.StepDone):
+    elif isinstance(event, model.StepDone):
         if event.target.protocol in SESSION_PROTOCOLS:
             yield Put(ITEMS, event.target.stream, {"path": path})
         for made in event.made:
@@ -162,8 +202,8 @@ MACHINE: Machine[State] = Machine(
     name=PROTOCOL,
     version=1,
     initial=State(),
-    events=did.EVENTS,
-    commands=ask.COMMANDS,
+    events=model.EVENTS,
+    commands=model.COMMANDS,
     decide=decide,
     evolve=evolve,
     agenda=agenda,

@@ -9,6 +9,7 @@ import msgspec
 from immutables import Map
 
 from moot.core.clock import Millis
+from moot.core.machine import Command, Event
 
 MAX_STEPS: Final = 1_000
 MAX_MADE: Final = 100
@@ -121,3 +122,109 @@ class State(msgspec.Struct, frozen=True):
 
     def steps_in_order(self) -> list[PathStep]:
         return sorted(self.steps.values(), key=lambda step: step.number)
+
+
+# What may be asked. Ids, hashes and how a result stands arrive as data.
+
+
+class BeginPath(Command, frozen=True):
+    """Begin a path: what it is about, and whose need it comes from."""
+
+    title: str
+    origin: str
+    source: SourceRecord
+
+
+class BeginStep(Command, frozen=True):
+    """Say what will be made, before it is made; said again whenever it is tried again.
+
+    `standing` is how sure the source's result is, `parts` who would play a part in the target,
+    `approvers` who was for the result that leads there.
+    """
+
+    flow: str
+    source: SourceRecord
+    target: StepTarget
+    asked_by: str
+    standing: ResultStanding | None = None
+    parts: tuple[PlayedPart, ...] = ()
+    approvers: tuple[str, ...] = ()
+
+
+class MoveStep(Command, frozen=True):
+    """Name another target: someone else took the id in between."""
+
+    flow: str
+    source: SourceRecord
+    target: StepTarget
+
+
+class FinishStep(Command, frozen=True):
+    """Say what was made."""
+
+    flow: str
+    source: SourceRecord
+    made: tuple[MadeThing, ...]
+
+
+class FailStep(Command, frozen=True):
+    """Say why a step failed, and under which message someone was told."""
+
+    flow: str
+    source: SourceRecord
+    code: str
+    why: str
+    told: str = ""
+
+
+COMMANDS = (BeginPath, BeginStep, MoveStep, FinishStep, FailStep)
+StepCommand = BeginStep | MoveStep | FinishStep | FailStep
+
+
+# What may stand in the ledger.
+
+
+class PathBegun(Event, frozen=True):
+    title: str
+    origin: str
+    source: SourceRecord
+
+
+class StepBegun(Event, frozen=True):
+    number: int
+    flow: str
+    source: SourceRecord
+    target: StepTarget
+    asked_by: str
+    standing: ResultStanding | None = None
+    parts: tuple[PlayedPart, ...] = ()
+    approvers: tuple[str, ...] = ()
+
+
+class StepMoved(Event, frozen=True):
+    flow: str
+    source: SourceRecord
+    target: StepTarget
+
+
+class StepDone(Event, frozen=True):
+    """`left` is how many steps of this path are still open."""
+
+    flow: str
+    source: SourceRecord
+    target: StepTarget
+    made: tuple[MadeThing, ...]
+    left: int
+
+
+class StepFailed(Event, frozen=True):
+    """`told` is the message that says so, if anyone could be told."""
+
+    flow: str
+    source: SourceRecord
+    code: str
+    why: str
+    told: str = ""
+
+
+EVENTS = (PathBegun, StepBegun, StepMoved, StepDone, StepFailed)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from moot.core.clock import to_text
+from moot.core.machine import fill_from
 from moot.protocols.path.model import MadeThing, PathStep, SourceRecord, Stage, StepTarget
 
 
@@ -35,14 +36,4 @@ class StepView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def describe_step(step: PathStep) -> StepView:
-    return StepView(
-        number=step.number,
-        flow=step.flow,
-        stage=step.stage,
-        source=step.source,
-        target=step.target,
-        asked_by=step.asked_by,
-        since=to_text(step.since),
-        made=step.made,
-        why=step.why,
-    )
+    return fill_from(StepView, step, since=to_text(step.since))

@@ -8,13 +8,17 @@ this module runs no git and reads no beads.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from enum import StrEnum
 
 import msgspec
 
+from moot.core.clock import Millis
 from moot.core.errors import Malformed
-from moot.core.plural import plural
+from moot.core.findings import Finding
+from moot.core.text import plural
+from moot.protocols.presence import model
 from moot.protocols.presence.commands import Evidence
-from moot.protocols.presence.model import WORK_ID, Kind, Reservation, ResumeReason
+from moot.protocols.presence.model import WORK_ID, Kind, Reservation, ResumeReason, State
 from moot.protocols.presence.paths import Scope, classify_overlap, is_inside, read_path
 
 IN_PROGRESS = "in_progress"
@@ -142,3 +146,127 @@ def _why_no_beads(question: AdoptionQuestion) -> str:
 def _list_some(names: tuple[str, ...]) -> str:
     more = f" and {len(names) - MAX_NAMES_SHOWN} more" if len(names) > MAX_NAMES_SHOWN else ""
     return ", ".join(name[:80] for name in names[:MAX_NAMES_SHOWN]) + more
+
+
+# What a session that starts should do: register a new name, adopt one, or choose (B-22).
+#
+# The same facts give the same reason and the same command, byte for byte (OPR-086). A name is
+# never adopted only because it could be: then a choice is owed.
+
+
+class RecommendationReason(StrEnum):
+    """Fixed codes; scripts compare them."""
+
+    REGISTER_REQUESTED = "register_requested"
+    ADOPTION_REQUESTED = "adoption_requested"
+    NO_ADOPTABLE_IDENTITY = "no_adoptable_identity"
+    ONE_ADOPTABLE_IDENTITY = "one_adoptable_identity"
+    SEVERAL_ADOPTABLE_IDENTITIES = "several_adoptable_identities"
+
+
+class AdoptionCandidate(msgspec.Struct, frozen=True):
+    """A name that could be adopted, and why."""
+
+    agent: str
+    reason: ResumeReason
+    evidence: str
+    bead_ids: tuple[str, ...] = ()
+
+
+class Recommendation(msgspec.Struct, frozen=True):
+    """`reason` is a code, `command` what to run next, `candidates` what there is to choose."""
+
+    reason: RecommendationReason
+    command: str
+    agent: str | None = None
+    candidates: tuple[AdoptionCandidate, ...] = ()
+
+    @property
+    def finding(self) -> Finding | None:
+        """Why nothing was started, if a choice is owed (OPR-085); else None."""
+        if not self.candidates:
+            return None
+        names = ", ".join(candidate.agent for candidate in self.candidates)
+        return Finding(
+            rule="B-22",
+            code="decision_required",
+            message=f"this could continue an earlier session ({names}) or start a new one",
+            hint=f"`{self.command}`, or --register NAME for a new one",
+        )
+
+
+def recommend_register(name: str) -> Recommendation:
+    return Recommendation(RecommendationReason.REGISTER_REQUESTED, _register_command(name), name)
+
+
+def recommend_adoption(name: str) -> Recommendation:
+    return Recommendation(RecommendationReason.ADOPTION_REQUESTED, _adopt_command(name), name)
+
+
+def recommend_start(candidates: Iterable[AdoptionCandidate], fresh_name: str) -> Recommendation:
+    """For a start without options: a fresh name if nothing could be adopted, else a choice."""
+    choices = tuple(sorted(candidates, key=lambda candidate: candidate.agent))
+    if not choices:
+        command = _register_command(fresh_name)
+        return Recommendation(RecommendationReason.NO_ADOPTABLE_IDENTITY, command, fresh_name)
+    single = len(choices) == 1
+    reason = (
+        RecommendationReason.ONE_ADOPTABLE_IDENTITY
+        if single
+        else RecommendationReason.SEVERAL_ADOPTABLE_IDENTITIES
+    )
+    best = min(choices, key=_uncommitted_first).agent
+    return Recommendation(reason, _adopt_command(best), best, choices)
+
+
+def _uncommitted_first(candidate: AdoptionCandidate) -> tuple[bool, str]:
+    return candidate.reason is not ResumeReason.UNCOMMITTED_SCOPE, candidate.agent
+
+
+def _register_command(name: str) -> str:
+    return f"moot join --register {name}"
+
+
+def _adopt_command(name: str) -> str:
+    return f"moot join --adopt {name}"
+
+
+# Which names a new session here could adopt, as the state stands.
+
+
+def judge_adoption_of(
+    state: State,
+    target: str,
+    evidence: Evidence,
+    worktree: str,
+    now: Millis,
+    *,
+    scopes: tuple[Scope, ...] = (),
+    work: str | None = None,
+) -> AdoptionVerdict:
+    """May a new session here adopt `target`? Ask before the key is rotated: `Resume` asks again."""
+    member = model.find_member(state, target)
+    leases = model.reservations_of(state, target, member.epoch) if member is not None else ()
+    held = tuple(reservation for reservation in leases if not reservation.has_ended(now))
+    return judge_adoption(AdoptionQuestion(target, held, scopes, work, worktree, evidence))
+
+
+def find_adoptable(
+    state: State,
+    evidence: Evidence,
+    worktree: str,
+    now: Millis,
+    *,
+    scopes: tuple[Scope, ...] = (),
+    work: str | None = None,
+    running: frozenset[str] = frozenset(),
+) -> tuple[AdoptionCandidate, ...]:
+    """Names that a new session here could adopt, with the reason for each, by name."""
+    candidates = []
+    for name in (member.name for member in state.members if member.name not in running):
+        verdict = judge_adoption_of(state, name, evidence, worktree, now, scopes=scopes, work=work)
+        if verdict.reason is not None:
+            candidates.append(
+                AdoptionCandidate(name, verdict.reason, verdict.evidence, verdict.bead_ids)
+            )
+    return tuple(candidates)

@@ -1,7 +1,7 @@
 """A command under check, with what its rules and drafts look up: scopes read, overlaps found.
 
-Made once for each decision. The checks of `checks.py` and the drafts of `drafts.py` look at it
-and at nothing else, so that what was refused and what was recorded rest on the same facts.
+Made once for each decision. The checks of `checks.py` and the drafts of `command_events.py` look at
+it and at nothing else, so that what was refused and what was recorded rest on the same facts.
 """
 
 from __future__ import annotations
@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+from moot.core.clock import Millis
 from moot.core.errors import Malformed
 from moot.core.machine import C, Case, Command, Context
-from moot.protocols.presence import adoption, overlap, sorted_index, sub_agents
+from moot.protocols.presence import adoption, model, overlap, sub_agents
 from moot.protocols.presence import commands as ask
-from moot.protocols.presence.model import PresenceMessage, Reservation, State
+from moot.protocols.presence.model import EventType, PresenceMessage, Reservation, State
 from moot.protocols.presence.overlap import OverlapConflict, Requester
 from moot.protocols.presence.paths import Scope, read_path, read_scope
 
@@ -145,9 +146,7 @@ def _find_message(case: PresenceCase[Receiving]) -> ReceiptCase[Receiving]:
 
 def _judge_adoption(case: PresenceCase[ask.Resume]) -> ResumeCase:
     state, command, actor = case.state, case.command, case.context.actor
-    held = sorted_index.reservations_of(
-        state, actor.id, find_prior_epoch(state, actor.id, actor.epoch)
-    )
+    held = model.reservations_of(state, actor.id, find_prior_epoch(state, actor.id, actor.epoch))
     now = case.context.now
     prior = tuple(reservation for reservation in held if not reservation.has_ended(now))
     lapsed = tuple(reservation for reservation in held if reservation.has_ended(now))
@@ -162,7 +161,7 @@ def _judge_adoption(case: PresenceCase[ask.Resume]) -> ResumeCase:
 
 def find_prior_epoch(state: State, name: str, epoch: int) -> int:
     """The holder before: the last one who acted here, else the one before `epoch`."""
-    member = sorted_index.find_member(state, name)
+    member = model.find_member(state, name)
     return member.epoch if member is not None else epoch - 1
 
 
@@ -175,3 +174,29 @@ _LOOK_UPS: Final[dict[type[Command], Callable[[Any], PresenceCase[Any]]]] = {
     ask.Withdraw: _find_message,
     ask.Resume: _judge_adoption,
 }
+
+
+# Which reservations an accepted HANDOFF moves (B-26).
+
+
+def find_moved(state: State, message: PresenceMessage, now: Millis) -> tuple[Reservation, ...]:
+    """The sender's exact reservation, and with it the sender's narrower ones inside.
+
+    Nothing moves if that very session of the sender no longer holds it. Nothing moves either if it
+    holds a wider scope around it as well: the receiver and the sender would both own the files.
+    """
+    if message.type is not EventType.HANDOFF or message.key is None or message.sender is None:
+        return ()
+    same = model.find_reservation(state, message.key)
+    if (
+        same is None
+        or not same.is_held_by(message.sender, message.sender_epoch)
+        or same.has_ended(now)
+    ):
+        return ()
+    if any(not wider.has_ended(now) for wider in model.reservations_above(state, message.key)):
+        return ()
+    narrower = (
+        held for held in model.reservations_below(state, message.key) if not held.has_ended(now)
+    )
+    return (same, *narrower)

@@ -13,8 +13,8 @@ from moot.core.errors import Malformed
 from moot.core.findings import Breach
 from moot.core.machine import Command, KeyClass
 from moot.core.names import AGENT, SYSTEM
-from moot.core.quoted import quote_name
-from moot.protocols.presence import agent_names, sorted_index, sub_agents
+from moot.core.text import quote_name
+from moot.protocols.presence import agent_names, model, sub_agents
 from moot.protocols.presence import commands as ask
 from moot.protocols.presence.adoption import AdoptionQuestion, find_uncommitted_files
 from moot.protocols.presence.case import (
@@ -28,16 +28,21 @@ from moot.protocols.presence.case import (
     Scoped,
     Sending,
     Working,
+    find_moved,
     scope_root,
     scope_texts,
 )
-from moot.protocols.presence.handoff_moves import find_moved
 from moot.protocols.presence.liveness import MAX_STALE_MILLIS, format_span
-from moot.protocols.presence.model import WORK_ID, EventType, Liveness, Urgency
-from moot.protocols.presence.numbering import EVENT_ID
+from moot.protocols.presence.model import (
+    EVENT_ID,
+    WORK_ID,
+    EventType,
+    Liveness,
+    Urgency,
+    is_resource,
+)
 from moot.protocols.presence.overlap import TAKEOVER
 from moot.protocols.presence.paths import require_absolute_root, write_typed
-from moot.protocols.presence.resources import is_resource
 
 Breaches = Iterator[Breach]
 
@@ -173,7 +178,7 @@ def _own_work(case: OverlapCase[Reserving]) -> str | None:
     command = case.command
     if command.work and command.work != command.branch:
         return command.work
-    member = sorted_index.find_member(case.state, case.context.actor.id)
+    member = model.find_member(case.state, case.context.actor.id)
     return (member.work if member is not None else None) or command.work or command.branch
 
 
@@ -184,14 +189,14 @@ def changed_despite_reservation(case: OverlapCase[ask.NoteIncursion]) -> Breache
 
 def scope_not_held(case: PresenceCase[ask.Release | ask.FreeScopes]) -> Breaches:
     for scope in case.claims:
-        if sorted_index.find_reservation(case.state, scope.key) is None:
+        if model.find_reservation(case.state, scope.key) is None:
             yield f"nobody holds {quote_name(scope.shown)}", scope.shown
 
 
 def not_the_owner(case: PresenceCase[ask.Release]) -> Breaches:
     actor = case.context.actor
     for scope in case.claims:
-        held = sorted_index.find_reservation(case.state, scope.key)
+        held = model.find_reservation(case.state, scope.key)
         if held is not None and not held.is_held_by(actor.id, actor.epoch):
             earlier = "an earlier " if held.owner == actor.id else ""
             yield f"{quote_name(scope.shown)} is held by {earlier}{held.holder}", scope.shown
@@ -201,7 +206,7 @@ def kept_for_sub_agent(case: PresenceCase[ask.Release]) -> Breaches:
     """Whoever gives back everything keeps what a sub-agent works on; each scope can be named."""
     actor, state, now = case.context.actor, case.state, case.context.now
     if case.command.all:
-        for held in sorted_index.reservations_of(state, actor.id, actor.epoch):
+        for held in model.reservations_of(state, actor.id, actor.epoch):
             if sub_agents.works_on(state, held, now):
                 yield f"{quote_name(held.scope)} is kept: {held.holder} works on it", held.scope
 
@@ -223,7 +228,7 @@ def reason_missing(case: PresenceCase[ask.FreeScopes | ask.Withdraw]) -> Breache
 def gone_with_uncommitted_work(case: PresenceCase[ask.EndGone]) -> Breaches:
     """What is not committed may be all there is of its work: it keeps its scopes until stale."""
     command, now = case.command, case.context.now
-    leases = sorted_index.reservations_of(case.state, command.agent, command.agent_epoch)
+    leases = model.reservations_of(case.state, command.agent, command.agent_epoch)
     held = tuple(lease for lease in leases if not lease.has_ended(now))
     if not any(not is_resource(lease.scope) for lease in held):
         return
@@ -252,7 +257,7 @@ def unknown_receiver(case: PresenceCase[Sending]) -> Breaches:
     if not AGENT.match(to):
         yield f"{to[:60]!r} is not an agent name", "to"
     elif case.command.to_epoch is None:
-        member = sorted_index.find_member(case.state, to)
+        member = model.find_member(case.state, to)
         if member is None or member.left:
             yield f"nobody called {to} is here", "to"
 
@@ -329,13 +334,13 @@ def accepted_but_nothing_moved(case: ReceiptCase[ask.Accept]) -> Breaches:
 
 def adoption_missing(case: PresenceCase[ask.Join]) -> Breaches:
     """A later holder of a name must have passed the adoption checks (OPR-015)."""
-    actor, member = case.context.actor, sorted_index.find_member(case.state, case.context.actor.id)
+    actor, member = case.context.actor, model.find_member(case.state, case.context.actor.id)
     if actor.epoch > 1 and (member is None or member.epoch < actor.epoch):
         yield f"{actor.id} was someone else's name", "name", None, {"NAME": actor.id}
 
 
 def same_holder(case: ResumeCase) -> Breaches:
-    actor, member = case.context.actor, sorted_index.find_member(case.state, case.context.actor.id)
+    actor, member = case.context.actor, model.find_member(case.state, case.context.actor.id)
     known = member.epoch if member is not None else 1
     if actor.epoch <= known:
         message = f"{actor.id} is still the same session; there is nothing to adopt"
@@ -425,7 +430,7 @@ def handoff_without_scope(case: PresenceCase[ask.SendHandoff]) -> Breaches:
     """Only a sender who holds something is warned: else there is nothing that could move."""
     actor, now = case.context.actor, case.context.now
     if case.command.scope is None:
-        mine = sorted_index.reservations_of(case.state, actor.id, actor.epoch)
+        mine = model.reservations_of(case.state, actor.id, actor.epoch)
         scopes = [reservation.scope for reservation in mine if not reservation.has_ended(now)]
         if scopes:
             more = f" and {len(scopes) - 1} more" if len(scopes) > 1 else ""
@@ -438,7 +443,7 @@ def handoff_without_scope(case: PresenceCase[ask.SendHandoff]) -> Breaches:
 def handoff_moves_nothing(case: PresenceCase[ask.SendHandoff]) -> Breaches:
     actor = case.context.actor
     for scope in case.claims:
-        held = sorted_index.find_reservation(case.state, scope.key)
+        held = model.find_reservation(case.state, scope.key)
         if held is None or not held.is_held_by(actor.id, actor.epoch):
             shown = quote_name(scope.shown)
             yield f"you do not hold exactly {shown}: accepting will move nothing", "scope"

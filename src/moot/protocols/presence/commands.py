@@ -34,8 +34,8 @@ class Leave(Command, frozen=True):
     reason: str = ""
 
 
-class Reserve(Command, frozen=True):
-    """Reserve one or several scopes, all or none; another owner of any liveness refuses it.
+class ScopesCommand(Command, frozen=True):
+    """What `Reserve` and `TakeOver` are told.
 
     `automatic` marks what a hook reserves for one edit. With `once`, each reservation in the way
     gives one INCURSION, however often it is hit. After `stale_millis` without a sign of life the
@@ -55,24 +55,16 @@ class Reserve(Command, frozen=True):
     sub_agent_kind: str | UnsetType = UNSET
 
 
-class TakeOver(Command, frozen=True):
+class Reserve(ScopesCommand, frozen=True):
+    """Reserve one or several scopes, all or none; another owner of any liveness refuses it."""
+
+
+class TakeOver(ScopesCommand, frozen=True):
     """Reserve (`--takeover-stale`) also what stale or evicted owners hold; never the active.
 
     A command of its own (OPR-087), because before anything is taken from someone the engine
     verifies the history that this rests on.
     """
-
-    scopes: tuple[str, ...]
-    project_root: str
-    worktree: str = ""
-    branch: str | None = None
-    work: str | None = None
-    ttl_minutes: int | None = None
-    stale_millis: Millis | None = None
-    automatic: bool = False
-    once: bool = False
-    sub_agent: str | UnsetType = UNSET
-    sub_agent_kind: str | UnsetType = UNSET
 
 
 class Release(Command, frozen=True):

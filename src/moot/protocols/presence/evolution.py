@@ -15,11 +15,11 @@ from immutables import Map
 from msgspec import UNSET
 
 from moot.core.clock import Millis
-from moot.core.machine import Event, Recorded
+from moot.core.machine import Event, Recorded, fill_from
 from moot.core.names import SYSTEM
 from moot.core.paged_map import PagedMap
 from moot.protocols.presence import events as did
-from moot.protocols.presence import sorted_index, sub_agents
+from moot.protocols.presence import model, sub_agents
 from moot.protocols.presence.model import (
     EventType,
     Member,
@@ -27,9 +27,9 @@ from moot.protocols.presence.model import (
     Reservation,
     State,
     SubAgent,
+    count_event,
     name_with_alias,
 )
-from moot.protocols.presence.numbering import count_event
 
 MAX_MEMBERS: Final = 1_000
 NEWCOMERS: Final = 64  # for so many room is made at once
@@ -49,7 +49,7 @@ def _note_actor(state: State, recorded: Recorded[Any]) -> State:
     actor, at = recorded.actor, recorded.at
     if actor.id == SYSTEM:
         return state
-    known = sorted_index.find_member(state, actor.id)
+    known = model.find_member(state, actor.id)
     if known is None or known.epoch < actor.epoch:
         before = _make_room(state) if known is None else state
         newcomer = Member(actor.id, actor.epoch, at, at)
@@ -74,7 +74,8 @@ def _make_room(state: State) -> State:
         return state
     holders = {held.owner for held in state.live}
     idle = (member for member in state.members if member.name not in holders)
-    away = sorted(idle, key=_longest_away_first)[: beyond + NEWCOMERS]
+    longest_away_first = sorted(idle, key=lambda one: (not one.left, one.last_at, one.name))
+    away = longest_away_first[: beyond + NEWCOMERS]
     members = state.members_by_name
     for member in away:
         members = members.delete(member.name)
@@ -87,20 +88,12 @@ def _with_member(state: State, member: Member) -> State:
     return replace(state, members_by_name=state.members_by_name.set(member.name, member))
 
 
-def _longest_away_first(member: Member) -> tuple[bool, Millis, str]:
-    return not member.left, member.last_at, member.name
-
-
-def _on_joined(state: State, recorded: Recorded[did.AgentJoined]) -> State:
-    return _locate_actor(state, recorded, recorded.event.work)
-
-
 def _locate_actor(
     state: State,
     recorded: Recorded[did.AgentJoined] | Recorded[did.AgentResumed],
     work: str | None,
 ) -> State:
-    known, event = sorted_index.find_member(state, recorded.actor.id), recorded.event
+    known, event = model.find_member(state, recorded.actor.id), recorded.event
     if known is None:
         return state
     located = replace(
@@ -115,7 +108,7 @@ def _locate_actor(
 
 
 def _on_left(state: State, recorded: Recorded[did.AgentLeft]) -> State:
-    known = sorted_index.find_member(state, recorded.actor.id)
+    known = model.find_member(state, recorded.actor.id)
     if known is None:
         return state
     gone = replace(known, left=True, sub_agents=())
@@ -139,7 +132,7 @@ def _on_reserved(state: State, recorded: Recorded[did.ScopeReserved]) -> State:
         alias=event.alias or "",
     )
     state = _note_giving_back(state, actor.id, gave_back=False)
-    before = sorted_index.find_reservation(state, event.key)
+    before = model.find_reservation(state, event.key)
     changed = _with_leases(state, state.live_by_key.set(lease.key, lease), before)
     return replace(
         changed,
@@ -152,14 +145,14 @@ def _on_ended(state: State, recorded: Recorded[Any]) -> State:
     """Released, expired or taken over: the lease of that number, and no later one, is gone."""
     if isinstance(recorded.event, did.ScopeReleased):
         state = _note_giving_back(state, recorded.actor.id, gave_back=True)
-    held = sorted_index.find_reservation(state, recorded.event.key)
+    held = model.find_reservation(state, recorded.event.key)
     if held is None or held.fencing != recorded.event.fencing:
         return state
     return _with_leases(state, state.live_by_key.delete(held.key), held)
 
 
 def _note_giving_back(state: State, name: str, *, gave_back: bool) -> State:
-    member = sorted_index.find_member(state, name)
+    member = model.find_member(state, name)
     if member is None or member.gave_back is gave_back:
         return state
     return _with_member(state, replace(member, gave_back=gave_back))
@@ -182,10 +175,10 @@ def _earlier(a: Millis | None, b: Millis | None) -> Millis | None:
 
 
 def _on_handed_over(state: State, recorded: Recorded[did.ScopeHandedOver]) -> State:
-    event, held = recorded.event, sorted_index.find_reservation(state, recorded.event.key)
+    event, held = recorded.event, model.find_reservation(state, recorded.event.key)
     if held is None or held.fencing != event.was:
         return state
-    member = sorted_index.find_member(state, event.owner)
+    member = model.find_member(state, event.owner)
     moved = replace(
         held,
         owner=event.owner,
@@ -202,49 +195,17 @@ def _on_handed_over(state: State, recorded: Recorded[did.ScopeHandedOver]) -> St
 
 
 def _on_handoff(state: State, recorded: Recorded[did.HandoffSent]) -> State:
-    event = recorded.event
-    message = _message(
-        recorded,
-        EventType.HANDOFF,
-        to=event.to,
-        to_epoch=event.to_epoch,
-        subject=event.subject,
-        work=event.work,
-        scope=event.scope,
-        key=event.key,
-        requires_ack=event.requires_ack,
-    )
-    return _add_message(state, message)
+    return _add_message(state, _message(recorded, EventType.HANDOFF))
 
 
 def _on_blocked(state: State, recorded: Recorded[did.BlockedSent]) -> State:
-    event = recorded.event
-    message = _message(
-        recorded,
-        EventType.BLOCKED,
-        to=event.to,
-        to_epoch=event.to_epoch,
-        subject=event.subject,
-        work=event.work,
-        scope=event.scope,
-        key=event.key or None,
-        urgency=event.urgency,
-        requires_ack=True,
-    )
-    return _add_message(state, message)
+    key = recorded.event.key or None
+    return _add_message(state, _message(recorded, EventType.BLOCKED, key=key, requires_ack=True))
 
 
 def _on_incursion(state: State, recorded: Recorded[did.IncursionNoted]) -> State:
-    event, held = recorded.event, sorted_index.find_reservation(state, recorded.event.key)
-    message = _message(
-        recorded,
-        EventType.INCURSION,
-        to=event.owner,
-        to_epoch=event.owner_epoch,
-        work=event.work,
-        scope=event.scope,
-        key=event.key,
-    )
+    event, held = recorded.event, model.find_reservation(state, recorded.event.key)
+    message = _message(recorded, EventType.INCURSION, to=event.owner, to_epoch=event.owner_epoch)
     changed = _add_message(state, message)
     name = name_with_alias(recorded.actor.id, event.alias or "")
     if held is None or held.fencing != event.reservation or name in held.hit_by:
@@ -255,9 +216,7 @@ def _on_incursion(state: State, recorded: Recorded[did.IncursionNoted]) -> State
 
 def _on_resumed(state: State, recorded: Recorded[did.AgentResumed]) -> State:
     event, actor = recorded.event, recorded.actor
-    message = _message(
-        recorded, EventType.RESUME, to=actor.id, to_epoch=actor.epoch, work=event.work
-    )
+    message = _message(recorded, EventType.RESUME, to=actor.id, to_epoch=actor.epoch)
     changed = _add_message(_locate_actor(state, recorded, event.work), message)
     pending = changed.pending
     for waiting in filter(None, map(pending.get, event.messages)):
@@ -268,8 +227,9 @@ def _on_resumed(state: State, recorded: Recorded[did.AgentResumed]) -> State:
 def _message(recorded: Recorded[Any], kind: EventType, **more: Any) -> PresenceMessage:
     actor = recorded.actor
     sender = None if actor.id == SYSTEM else actor.id
-    return PresenceMessage(
-        id=recorded.event.id,
+    return fill_from(
+        PresenceMessage,
+        recorded.event,
         type=kind,
         sender=sender,
         sender_epoch=actor.epoch,
@@ -359,7 +319,7 @@ def _on_withdrawn(state: State, recorded: Recorded[did.EventWithdrawn]) -> State
     marked = replace(withdrawn, withdrawn=True)
     recent = tuple(marked if sent.id == marked.id else sent for sent in state.recent)
     state = replace(state, recent=recent)
-    held = sorted_index.find_reservation(state, marked.key) if marked.key is not None else None
+    held = model.find_reservation(state, marked.key) if marked.key is not None else None
     if held is None or marked.sender is None or marked.type is not EventType.INCURSION:
         return state
     others = tuple(name for name in held.hit_by if name.partition("/")[0] != marked.sender)
@@ -381,10 +341,6 @@ def _on_sub_agent_began(state: State, recorded: Recorded[did.SubAgentBegan]) -> 
     return _with_member(state, sub_agents.add(session, begun))
 
 
-def _on_sub_agent_seen(state: State, _recorded: Recorded[did.SubAgentSeen]) -> State:
-    return state  # that its actor was here, and who of it, is noted for every event
-
-
 def _on_sub_agent_ended(state: State, recorded: Recorded[did.SubAgentEnded]) -> State:
     """What it held is its session's: others stay off, its siblings need not any more."""
     alias, actor = recorded.event.alias, recorded.actor
@@ -392,7 +348,7 @@ def _on_sub_agent_ended(state: State, recorded: Recorded[did.SubAgentEnded]) -> 
     if session is None or not alias:
         return state
     live = state.live_by_key
-    for held in sorted_index.reservations_of(state, actor.id, actor.epoch):
+    for held in model.reservations_of(state, actor.id, actor.epoch):
         if held.alias == alias:
             live = live.set(held.key, replace(held, alias=""))
     return _with_member(replace(state, live_by_key=live), sub_agents.remove(session, alias))
@@ -407,16 +363,17 @@ def _on_gone(state: State, recorded: Recorded[did.AgentGone]) -> State:
     return _with_member(state, ended)
 
 
-def _on_usage(state: State, _recorded: Recorded[did.UsageNoted]) -> State:
-    return state  # it is read from the index: nothing is decided by it
-
-
 def _on_stale_set(state: State, recorded: Recorded[did.StaleMinutesSet]) -> State:
     return replace(state, stale_millis=recorded.event.stale_millis)
 
 
+def _keep_state(state: State, _recorded: Recorded[Any]) -> State:
+    """The actor is noted for every event; what tools used is read from the index."""
+    return state
+
+
 EFFECTS: Final[dict[type[Event], Callable[[State, Any], State]]] = {
-    did.AgentJoined: _on_joined,
+    did.AgentJoined: lambda state, recorded: _locate_actor(state, recorded, recorded.event.work),
     did.AgentLeft: _on_left,
     did.ScopeReserved: _on_reserved,
     did.ScopeReleased: _on_ended,
@@ -430,7 +387,7 @@ EFFECTS: Final[dict[type[Event], Callable[[State, Any], State]]] = {
     did.EventSeen: _on_seen,
     did.EventAccepted: _on_accepted,
     did.SubAgentBegan: _on_sub_agent_began,
-    did.SubAgentSeen: _on_sub_agent_seen,
+    did.SubAgentSeen: _keep_state,
     did.SubAgentEnded: _on_sub_agent_ended,
     did.StaleMinutesSet: _on_stale_set,
     did.AnswerLapsed: _on_answer_lapsed,
@@ -438,5 +395,5 @@ EFFECTS: Final[dict[type[Event], Callable[[State, Any], State]]] = {
     did.EventWithdrawn: _on_withdrawn,
     did.AgentGone: _on_gone,
     did.ScopeFreed: _on_ended,
-    did.UsageNoted: _on_usage,
+    did.UsageNoted: _keep_state,
 }

@@ -14,8 +14,8 @@
                        `--settled, lapsed, withdrawn--> waits for nobody
 
 Who may take from whom is the table TAKEOVER in `overlap.py`. The rules are in `rules.py`, the
-events to record in `drafts.py`, the state after them in `evolution.py`; each is loaded by whoever
-decides or replays, for most commands only look at a snapshot. OPR-092 asks for all of them:
+events to record in `command_events.py`, the state after them in `evolution.py`; each is loaded by
+whoever decides or replays, for most commands only look at a snapshot. OPR-092 asks for all of them:
 heartbeat, liveness, overlap and the events that tell of them.
 """
 
@@ -27,6 +27,7 @@ from typing import Any, Final
 import msgspec
 
 from moot.core.clock import Millis
+from moot.core.findings import check_all, select_errors
 from moot.core.machine import (
     Command,
     Context,
@@ -44,7 +45,14 @@ from moot.core.machine import (
 )
 from moot.protocols.presence import commands as ask
 from moot.protocols.presence import events as did
-from moot.protocols.presence.model import EventType, ReceiptKind, Reservation, Stage, State
+from moot.protocols.presence.model import (
+    EventType,
+    NextNumbers,
+    ReceiptKind,
+    Reservation,
+    Stage,
+    State,
+)
 
 SETTLED: Final = "presence.settled"  # index space: requests that nobody needs, by their id
 WITHDRAWN: Final = "presence.withdrawn"  # index space: entries that are false, by their id
@@ -77,10 +85,8 @@ OVERLAP_CODES: Final = frozenset(
 
 
 def decide(state: State, command: Command, context: Context) -> Decision:
-    from moot.core.findings import check_all, select_errors
-    from moot.protocols.presence import drafts
+    from moot.protocols.presence import command_events
     from moot.protocols.presence.case import OverlapCase, case_of
-    from moot.protocols.presence.numbering import NextNumbers
     from moot.protocols.presence.rules import RULES
 
     rules = RULES.get(type(command))
@@ -91,9 +97,9 @@ def decide(state: State, command: Command, context: Context) -> Decision:
     codes = {finding.code for finding in select_errors(findings)}
     numbers = NextNumbers(state, context.now)
     if not codes:
-        return accept(*drafts.draft_accepted(case, numbers), findings=findings)
+        return accept(*command_events.draft_accepted(case, numbers), findings=findings)
     if codes <= OVERLAP_CODES and isinstance(case, OverlapCase):
-        return refuse(findings, *drafts.draft_refused(case, numbers))
+        return refuse(findings, *command_events.draft_refused(case, numbers))
     return refuse(findings)
 
 
@@ -151,7 +157,7 @@ _OWED: Final = {EventType.HANDOFF: "accept what was passed on", EventType.BLOCKE
 def _lease_ends(state: State) -> Iterable[Due]:
     if state.next_expiry is None:  # most reservations have no end
         return
-    from moot.core.quoted import shell_word
+    from moot.core.text import shell_word
     from moot.protocols.presence.paths import write_typed
 
     timed = (held for held in state.live if held.expires_at is not None)

@@ -2,20 +2,25 @@
 
 The state holds only what is live, plus counters: what has ended stands in the ledger. What may be
 long are maps in pages of flat structs. A process that has just started, such as a hook, decodes
-only the pages that it looks into (`sorted_index.py`).
+only the pages that it looks into (`model.py`).
 """
 
-# No postponed annotations: msgspec would compile each of them anew in every hook.
+from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from enum import StrEnum
 from typing import ClassVar, Final
 
 import msgspec
 from immutables import Map
 
-from moot.core.clock import MINUTE, Millis
+from moot.core.clock import MINUTE, Millis, to_text
+from moot.core.errors import Malformed
 from moot.core.paged_map import PagedMap
+
+# No postponed annotations: msgspec would compile each of them anew in every hook.
+
 
 STREAM: Final = "presence"
 DEFAULT_STALE_MILLIS: Final[Millis] = 15 * MINUTE
@@ -252,3 +257,142 @@ class State(msgspec.Struct, frozen=True):
         """On which something is held, or somebody has worked; no page is decoded for it."""
         notes = (*self.members_by_name.notes(), *self.live_by_key.notes())
         return {str(branch) for _, branch, *_left in notes if branch is not None}
+
+
+# Named resources: `port:3000`, `db:test`, `task:T-9`, `gpu:0`; things that are not files (P-09).
+#
+# One agent at a time holds one. It overlaps only itself: never a path, not even the whole project,
+# and no other resource, however their names begin. A kind has two letters or more, so that `C:/`
+# stays a path, and its case does not matter; the rest is compared as it is written.
+#
+# Its key is its name. A file that is named like a resource has a key that begins with `./`, and is
+# typed so too.
+
+TASK: Final = "task"
+_KIND: Final = r"[A-Za-z][A-Za-z0-9_-]+:"
+
+
+def is_resource(text: str) -> bool:
+    """True if this text, or this key of a reservation, names a resource and not a path."""
+    return ":" in text and re.match(_KIND, text) is not None
+
+
+def key_of_file(path: str) -> str:
+    """The key of a file that is named from the root, as git names it."""
+    return f"./{path}" if is_resource(path) else path
+
+
+def read_resource(text: str) -> str:
+    """The name that is compared and shown; Malformed if it could be taken for another."""
+    kind, _, name = text.partition(":")
+    if not name or name != name.strip():
+        raise Malformed(
+            f"{text!r} names no {kind.lower()}",
+            code="bad_resource",
+            hint=f"a resource is written like port:3000; a file of this name is ./{text.strip()}",
+        )
+    if "*" in name or "?" in name:
+        raise Malformed(
+            f"{text!r}: a resource is named in full",
+            code="unsupported_glob",
+            hint="name each resource by itself",
+        )
+    return f"{kind.lower()}:{name}"
+
+
+def task_resource(work: str) -> str:
+    """The resource that stands for a work item: whoever holds it works on it alone."""
+    return read_resource(f"{TASK}:{work}")
+
+
+# Numbers that are given once: v1 event ids (OPR-051) and the fencing numbers of leases.
+#
+# A decision may record several events; it draws their numbers here, counting on from the state.
+# They are unique because decisions are made one after the other, under the write lock.
+
+EVENT_ID: Final = re.compile(r"proto_(\d{8})_(\d{3,})\Z", re.ASCII)
+
+
+class NextNumbers:
+    """The next numbers of one decision."""
+
+    def __init__(self, state: State, now: Millis) -> None:
+        today = to_text(now)[:10].replace("-", "")
+        # A clock that went back over midnight keeps counting the later day: ids stay unique.
+        self._day = max(today, state.day)
+        self._count = state.day_count if self._day == state.day else 0
+        self._fencing = state.fencing
+
+    def next_event_id(self) -> str:
+        self._count += 1
+        return f"proto_{self._day}_{self._count:03d}"
+
+    def next_fencing(self) -> int:
+        self._fencing += 1
+        return self._fencing
+
+
+def count_event(state: State, event_id: str) -> tuple[str, int]:
+    """The `day` and `day_count` of a state after `event_id` is on record; they never go back."""
+    parts = EVENT_ID.match(event_id)
+    if parts is None:
+        return state.day, state.day_count
+    return max((state.day, state.day_count), (parts[1], int(parts[2])))
+
+
+# Finding reservations and members by key, without looking at all of them.
+#
+# Keys are paths with `/`, so everything below a scope is one run: from `scope/` up to `scope0`, as
+# `0` follows `/` in ASCII. Named resources stand among them under their names; nothing is above or
+# below one.
+
+
+def find_reservation(state: State, key: str) -> Reservation | None:
+    """The live reservation of exactly this key."""
+    return state.live_by_key.get(key)
+
+
+def find_member(state: State, name: str) -> Member | None:
+    """The member of this name, whichever holder it is."""
+    return state.members_by_name.get(name)
+
+
+def reservations_above(state: State, key: str) -> Iterator[Reservation]:
+    """Reservations of the folders that hold `key`, from the root down: one look for each."""
+    if is_resource(key):
+        return
+    folders = ("", *(key[:at] for at, letter in enumerate(key) if letter == "/"))
+    leases = (find_reservation(state, folder) for folder in folders if folder != key)
+    yield from (lease for lease in leases if lease is not None)
+
+
+def reservations_below(state: State, key: str) -> tuple[Reservation, ...]:
+    """Reservations inside `key`, without its own."""
+    if is_resource(key):
+        return ()
+    if not key:
+        return tuple(held for held in state.live if held.key and not is_resource(held.key))
+    return state.live_by_key.between(f"{key}/", f"{key}0")
+
+
+def overlapping_reservations(state: State, key: str) -> Iterator[Reservation]:
+    """All that is exact or partial to `key`: above it, the same, below it."""
+    yield from reservations_above(state, key)
+    same = find_reservation(state, key)
+    if same is not None:
+        yield same
+    yield from reservations_below(state, key)
+
+
+def group_by_owner(state: State) -> dict[str, list[Reservation]]:
+    """What each name holds: one look at the whole list, for whoever asks about many names."""
+    by_owner: dict[str, list[Reservation]] = {}
+    for held in state.live_by_key.values():
+        by_owner.setdefault(held.owner, []).append(held)
+    return by_owner
+
+
+def reservations_of(state: State, name: str, epoch: int | None = None) -> tuple[Reservation, ...]:
+    """All that `name` holds (one holder of the name, or any). This reads the whole list."""
+    every = state.live_by_key.values()
+    return tuple(lease for lease in every if lease.owner == name and epoch in (None, lease.epoch))

@@ -13,8 +13,8 @@ import msgspec
 
 from moot.core.clock import Millis
 from moot.core.machine import SignOfLife
-from moot.core.quoted import quote_name
-from moot.protocols.presence import liveness, sorted_index, sub_agents
+from moot.core.text import quote_name
+from moot.protocols.presence import liveness, model, sub_agents
 from moot.protocols.presence.liveness import LivenessVerdict
 from moot.protocols.presence.model import Kind, Liveness, Reservation, Stage, State
 from moot.protocols.presence.paths import Scope, classify_overlap, is_inside
@@ -90,7 +90,7 @@ def find_conflicts(
 ) -> Iterator[OverlapConflict]:
     """Every overlapping reservation of another holder, without those whose time is over."""
     for claim in claims:
-        for held in sorted_index.overlapping_reservations(state, claim.key):
+        for held in model.overlapping_reservations(state, claim.key):
             if not is_in_the_way(state, held, requester):
                 continue
             kind = classify_overlap(claim.key, held.key)
@@ -150,7 +150,7 @@ def judge_owner(
 
     `shown_by` is the stale time for who only reads; what is decided goes by the longer of two.
     """
-    member = sorted_index.find_member(state, held.owner)
+    member = model.find_member(state, held.owner)
     stale = shown_by or liveness.longer_stale_time(requester.stale_millis, state.stale_millis)
     if (
         member is None
@@ -166,18 +166,14 @@ def judge_owner(
 def find_owners(state: State, claims: Iterable[Scope]) -> tuple[str, ...]:
     """Whose signs of life decide about these claims."""
     names = (
-        held.owner
-        for claim in claims
-        for held in sorted_index.overlapping_reservations(state, claim.key)
+        held.owner for claim in claims for held in model.overlapping_reservations(state, claim.key)
     )
     return tuple(dict.fromkeys(names))
 
 
 def find_lapsed(state: State, claims: Iterable[Scope], now: Millis) -> tuple[Reservation, ...]:
     """Overlapping reservations whose time is over but which nobody has archived yet."""
-    leases = (
-        held for claim in claims for held in sorted_index.overlapping_reservations(state, claim.key)
-    )
+    leases = (held for claim in claims for held in model.overlapping_reservations(state, claim.key))
     return tuple({held.fencing: held for held in leases if held.has_ended(now)}.values())
 
 

@@ -7,7 +7,7 @@
 
 A final `/*` means the folder itself; `*` alone is the root; any other `*` or `?` is refused.
 Brackets and braces are letters, because there are folders named so: `app/[id]/page.tsx`.
-A text like `port:3000` is no path but a named resource (`resources.py`), unless `./` precedes it.
+A text like `port:3000` is no path but a named resource (`model.py`), unless `./` precedes it.
 Windows rules hold when the root looks like `C:/...` or `\\\\server\\share`, on any host.
 
 That is how scopes are recorded, and how the library takes them. On the command line of `moot` they
@@ -25,9 +25,8 @@ import msgspec
 
 from moot.core.errors import Malformed
 from moot.core.findings import Finding, Severity
-from moot.core.quoted import quote_name
-from moot.protocols.presence.model import Kind
-from moot.protocols.presence.resources import is_resource, read_resource
+from moot.core.text import quote_name
+from moot.protocols.presence.model import Kind, is_resource, read_resource
 
 MAX_SCOPE_CHARACTERS: Final = 1_024
 FROM_ROOT: Final = ":/"  # typed on a command line before a path that starts at the root, as in git

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import UnsetType
 
 from moot.core.clock import Millis
-from moot.protocols.presence import sorted_index
+from moot.protocols.presence import model
 from moot.protocols.presence.liveness import LivenessVerdict, judge_liveness
 from moot.protocols.presence.model import Liveness, Member, Reservation, State, SubAgent
 
@@ -26,7 +26,7 @@ replace = msgspec.structs.replace
 
 def find_session(state: State, name: str, epoch: int) -> Member | None:
     """That very holder of the name; None if it has not acted here, or another has since."""
-    member = sorted_index.find_member(state, name)
+    member = model.find_member(state, name)
     return member if member is not None and member.epoch == epoch else None
 
 

@@ -13,9 +13,9 @@ from typing import Any, Final
 import msgspec
 
 from moot.core.clock import Millis, parse_time, to_text
-from moot.core.quoted import Quoted, quote_optional
+from moot.core.text import Quoted, quote_optional
 from moot.protocols.presence import labels
-from moot.protocols.presence.contract import Document
+from moot.protocols.presence.codec import Document
 from moot.protocols.presence.model import EventType, ReceiptKind
 
 
@@ -80,13 +80,13 @@ def read_receipt(key: str, value: dict[str, Any]) -> GivenReceipt:
 def make_timeline(
     envelopes: Iterable[Document],
     receipts: Iterable[GivenReceipt],
-    held_back: Container[str] = frozenset(),
+    refused: Container[str] = frozenset(),
     withdrawn: Mapping[str, Withdrawal] = {},
     settled: Container[str] = frozenset(),
 ) -> tuple[TimelineRow, ...]:
     """Events and receipts by time; the receipt of an event never stands above it.
 
-    `held_back` are the ids of INCURSIONs that were refused, so that nothing happened; `withdrawn`
+    `refused` are the ids of INCURSIONs that were refused, so that nothing happened; `withdrawn`
     are, by id, events that are false or not needed, `settled` those that nobody waits for.
     """
     by_id = {envelope["id"]: envelope for envelope in envelopes}
@@ -96,7 +96,7 @@ def make_timeline(
             envelope,
             _status(envelope, known, settled),
             withdrawn.get(envelope["id"]),
-            is_held_back=envelope["id"] in held_back,
+            is_refused=envelope["id"] in refused,
         )
         for envelope in by_id.values()
     ]
@@ -112,7 +112,7 @@ def _event_row(
     status: str,
     withdrawn: Withdrawal | None,
     *,
-    is_held_back: bool,
+    is_refused: bool,
 ) -> TimelineRow:
     kind = EventType(envelope["event_type"])
     title, text = shown_fields(envelope)
@@ -120,9 +120,7 @@ def _event_row(
         at=to_text(parse_time(envelope["created_at"])),
         id=envelope["id"],
         kind=str(kind),
-        label=labels.label_event(
-            kind, is_held_back=is_held_back, is_withdrawn=withdrawn is not None
-        ),
+        label=labels.label_event(kind, is_refused=is_refused, is_withdrawn=withdrawn is not None),
         from_agent=envelope["from_agent"],
         to_agent=envelope["to_agent"],
         title=Quoted(title),

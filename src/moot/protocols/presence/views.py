@@ -12,16 +12,11 @@ from typing import NamedTuple
 import msgspec
 
 from moot.core.clock import Millis, to_text
-from moot.core.machine import SignOfLife
-from moot.core.quoted import Quoted, quote_optional
-from moot.protocols.presence import (
-    labels,
-    liveness,
-    overlap,
-    sorted_index,
-    sub_agents,
-    work_state,
-)
+from moot.core.machine import SignOfLife, fill_from
+from moot.core.text import Quoted, quote_optional
+from moot.protocols.presence import labels, liveness, model, overlap, sub_agents
+from moot.protocols.presence import labels as work_state
+from moot.protocols.presence.labels import Health, WorkState
 from moot.protocols.presence.liveness import LivenessVerdict
 from moot.protocols.presence.model import (
     EventType,
@@ -37,7 +32,6 @@ from moot.protocols.presence.model import (
 )
 from moot.protocols.presence.overlap import OverlapConflict, Requester
 from moot.protocols.presence.paths import Scope
-from moot.protocols.presence.work_state import Health, WorkState
 
 
 class Observation(msgspec.Struct, frozen=True):
@@ -56,7 +50,7 @@ class Observation(msgspec.Struct, frozen=True):
 
 def observe_liveness(state: State, name: str, observation: Observation) -> LivenessVerdict:
     """How alive `name` is; whoever never acted here is judged by its sign of life alone."""
-    member = sorted_index.find_member(state, name)
+    member = model.find_member(state, name)
     stale = liveness.shown_stale_time(observation.stale_millis, state.stale_millis)
     acted, sign = member.last_at if member is not None else None, observation.seen.get(name)
     if acted is None and sign is None:
@@ -198,7 +192,7 @@ def view_agents(
     state: State, names: Iterable[str], observation: Observation
 ) -> tuple[AgentView, ...]:
     """Each of these names; the reservations are looked through once for all of them."""
-    return _view_agents(state, names, observation, sorted_index.group_by_owner(state))
+    return _view_agents(state, names, observation, model.group_by_owner(state))
 
 
 def _view_agents(
@@ -215,7 +209,7 @@ def _view_agent(
 ) -> AgentView:
     verdict, member = (
         observe_liveness(state, name, observation),
-        sorted_index.find_member(state, name),
+        model.find_member(state, name),
     )
     epoch = member.epoch if member else 1
     held = [lease for lease in leases if lease.epoch == epoch]
@@ -238,10 +232,10 @@ def _view_agent(
 
 def view_sub_agents(state: State, name: str, observation: Observation) -> tuple[SubAgentView, ...]:
     """The sub-agents that `name` has at work, in the order in which they began."""
-    member = sorted_index.find_member(state, name)
+    member = model.find_member(state, name)
     if member is None or not member.sub_agents:
         return ()
-    held = sorted_index.reservations_of(state, name, member.epoch)
+    held = model.reservations_of(state, name, member.epoch)
     stale = liveness.shown_stale_time(observation.stale_millis, state.stale_millis)
     return tuple(
         _view_sub_agent(
@@ -290,20 +284,14 @@ def view_reservation(state: State, held: Reservation, observation: Observation) 
     asker = Requester("", 0, observation.now, observation.seen, observation.stale_millis)
     stale = liveness.shown_stale_time(observation.stale_millis, state.stale_millis)
     verdict, _sign = overlap.judge_owner(state, held, asker, stale)
-    return ReservationView(
-        scope=Quoted(held.scope),
-        owner=held.owner,
-        holder=held.holder,
+    return fill_from(
+        ReservationView,
+        held,
         liveness=verdict.liveness,
         label=labels.LIVENESS_LABELS[verdict.liveness],
         because=verdict.because,
-        work=quote_optional(held.work),
-        worktree=Quoted(held.worktree),
-        branch=quote_optional(held.branch),
         since=to_text(held.since),
         expires_at=_format_time(held.expires_at),
-        automatic=held.automatic,
-        fencing=held.fencing,
     )
 
 
@@ -325,16 +313,13 @@ def view_pending(state: State, agent: str | None = None) -> tuple[PresenceMessag
 
 
 def view_message(message: PresenceMessage) -> PresenceMessageView:
-    return PresenceMessageView(
-        id=message.id,
+    return fill_from(
+        PresenceMessageView,
+        message,
         event_type=message.type,
         label=labels.label_event(message.type, is_withdrawn=message.withdrawn),
         from_agent=message.sender,
         to_agent=message.to,
-        subject=Quoted(message.subject),
-        work=quote_optional(message.work),
-        scope=quote_optional(message.scope),
-        urgency=message.urgency,
         created_at=to_text(message.at),
         status=_furthest_receipt(message),
     )
@@ -421,7 +406,7 @@ def _view_works(
 
 def _are_done(state: State, names: Set[str], holders: Set[str]) -> bool:
     """True if each of them has given something back, and holds nothing."""
-    members = [sorted_index.find_member(state, name) for name in names]
+    members = [model.find_member(state, name) for name in names]
     return bool(members) and all(
         member is not None and member.gave_back and member.name not in holders for member in members
     )
@@ -459,3 +444,25 @@ def find_blockers(
 
 def _format_time(at: Millis | None) -> str | None:
     return None if at is None else to_text(at)
+
+
+# Who holds something, and what: for one screen of a crowd, without decoding all of it.
+
+
+class Holdings:
+    """Of a crowd only what those hold is decoded that one asks for."""
+
+    def __init__(self, state: State) -> None:
+        self._live = state.live_by_key
+        self._owners_by_page = list(state.live_by_key.listed())
+        self.owners: set[str] = set().union(*self._owners_by_page)
+
+    def of(self, names: Iterable[str]) -> dict[str, list[Reservation]]:
+        """What each of `names` holds, by name, in the order of the keys."""
+        asked = frozenset(names)
+        held_by: dict[str, list[Reservation]] = {}
+        for number, owners in enumerate(self._owners_by_page):
+            for held in () if owners.isdisjoint(asked) else self._live.page(number).values():
+                if held.owner in asked:
+                    held_by.setdefault(held.owner, []).append(held)
+        return held_by

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from moot.core.machine import Event, Recorded
 from moot.protocols.trace import events as did
-from moot.protocols.trace import left_artifacts
+from moot.protocols.trace import model
 from moot.protocols.trace.lifecycle import next_stage
 from moot.protocols.trace.model import (
     Claim,
@@ -167,7 +167,7 @@ def _with_run_ended(state: State, run: Execution, event: did.ExecutionEnded) -> 
     return replace(
         state,
         running=state.running.delete(run.id),
-        shelf=left_artifacts.add_artifacts(state.shelf, left),
+        shelf=model.add_artifacts(state.shelf, left),
     )
 
 

@@ -2,18 +2,21 @@
 
 The state holds what is still open, plus counters: ids count upwards, so an id below the counter
 that is not open has ended. What has ended is in the ledger. Of every artifact that a run left, the
-state holds eight bytes (`left_artifacts.py`), because a claim may cite it at any time.
+state holds eight bytes (`model.py`), because a claim may cite it at any time.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import StrEnum
 from typing import Final
 
 import msgspec
 from immutables import Map
 
+from moot.core.canonical import encode_checked
 from moot.core.clock import Millis
+from moot.core.sha256 import sha256
 from moot.protocols.trace.policy import FIRST_POLICY, Policy, Risk
 
 # What may be open at once; a final bundle must fit in one event.
@@ -224,7 +227,7 @@ class State(msgspec.Struct, frozen=True):
     """One trace. `failing` counts failed attempts by step, `exhausted` the steps given up.
 
     `head` and `events` are the last event's hash and the number of events: what a verification
-    is about. `shelf` is read and extended by `left_artifacts.py` only.
+    is about. `shelf` is read and extended by `model.py` only.
     """
 
     stage: Stage = Stage.INITIALIZED
@@ -276,3 +279,75 @@ def number_of_id(name: str) -> int:
     """The count in an id such as `i12`; 0 if it is none."""
     digits = name[1:]
     return int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 16 else 0
+
+
+# What exactly is run, in one form: the same input gives the same bytes and the same hash.
+#
+# The input of a run is the canonical JSON of the tool, the argument list, the folder, the names of
+# variables and the time limit. The values of variables are not part of it.
+
+MEDIA_TYPE = "application/vnd.moot.tool-input+json"
+
+
+def encode_input(
+    tool: str, command: tuple[str, ...], cwd: str, env: tuple[str, ...], timeout_ms: int
+) -> bytes:
+    """The normalised input; Malformed if a text cannot be encoded.
+
+    TRC-032: only texts and one number, so that every JSON library writes the same bytes.
+    """
+    return encode_checked(
+        {
+            "command": list(command),
+            "cwd": cwd,
+            "env": sorted(set(env)),
+            "timeout_ms": timeout_ms,
+            "tool": tool,
+        }
+    )
+
+
+def sha256_hex(data: bytes) -> str:
+    return sha256(data).hexdigest()
+
+
+# Which artifacts the runs of a trace have left: eight bytes of each hash, in pages.
+#
+# A claim may cite any of them, however long ago. Only the last page is copied when one is added,
+# and a process that has just started searches the pages without building an index. Eight bytes are
+# enough to catch a mistake when a claim is made; an audit compares whole hashes (T-13).
+
+MARK_BYTES: Final = 8
+HASH_BYTES: Final = 32
+PAGE_BYTES: Final = 1_024 * MARK_BYTES
+
+ArtifactMarks = tuple[bytes, ...]
+
+
+def add_artifacts(shelf: ArtifactMarks, hashes: Iterable[str]) -> ArtifactMarks:
+    for mark in filter(None, map(_shorten, hashes)):
+        fits = bool(shelf) and len(shelf[-1]) < PAGE_BYTES
+        shelf = (*shelf[:-1], shelf[-1] + mark) if fits else (*shelf, mark)
+    return shelf
+
+
+def holds_artifact(shelf: ArtifactMarks, sha256: str) -> bool:
+    mark = _shorten(sha256)
+    return bool(mark) and any(_page_holds(page, mark) for page in reversed(shelf))
+
+
+def _shorten(sha256: str) -> bytes:
+    """The first bytes of a hash; empty for a text that is no hash."""
+    try:
+        whole = bytes.fromhex(sha256)
+    except ValueError:
+        return b""
+    return whole[:MARK_BYTES] if len(whole) == HASH_BYTES else b""
+
+
+def _page_holds(page: bytes, mark: bytes) -> bool:
+    """Only at a multiple of its length: bytes across two marks are no mark."""
+    at = page.find(mark)
+    while at >= 0 and at % MARK_BYTES:
+        at = page.find(mark, at + 1)
+    return at >= 0

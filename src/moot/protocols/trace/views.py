@@ -9,15 +9,53 @@ from typing import Any, Final, Protocol, TypeVar
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from moot.core.canonical import check_profile
 from moot.core.clock import Millis, to_text
+from moot.core.errors import Malformed
 from moot.core.findings import fill_hint
-from moot.core.machine import Due, Event, Recorded
-from moot.core.quoted import Quoted
+from moot.core.machine import Event, Recorded, fill_from, to_snake_case
+from moot.core.record import MAX_BODY_BYTES
+from moot.core.text import Quoted
 from moot.protocols.trace import events as did
-from moot.protocols.trace.agenda import agenda
-from moot.protocols.trace.codec import EVENT_NAMES, EXTENSION_NAMES
+from moot.protocols.trace.machine import agenda
 from moot.protocols.trace.model import BundledClaim, Consent, Intent, State, number_of_id
 from moot.protocols.trace.tool_checks import approval_reasons_now
+
+# The document names the fields of events in prose only; ours are listed in docs/readings.md (E-36).
+
+EVENT_TYPES: Final[dict[str, type[Event]]] = {
+    to_snake_case(kind.__name__): kind for kind in did.EVENTS
+}
+EVENT_NAMES: Final[dict[type[Event], str]] = {kind: name for name, kind in EVENT_TYPES.items()}
+EXTENSION_NAMES: Final = frozenset(EVENT_NAMES[kind] for kind in did.EXTENSIONS)
+
+
+def parse_event(event_type: str, payload: bytes | str) -> Event:
+    """The event of a payload; Malformed, with the place, if it is none."""
+    kind = EVENT_TYPES.get(event_type)
+    if kind is None:
+        known = ", ".join(EVENT_TYPES)
+        raise Malformed(
+            f"{event_type[:60]!r} is no event of a trace",
+            code="unknown_event",
+            hint=f"one of {known}",
+        )
+    if len(payload) > MAX_BODY_BYTES:
+        raise Malformed(f"larger than {MAX_BODY_BYTES} bytes", code="too_large")
+    try:
+        plain = msgspec.json.decode(payload)
+        check_profile(plain)
+        return msgspec.convert(plain, kind)
+    except msgspec.ValidationError as error:
+        raise _invalid(error) from None
+    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
+        raise Malformed(f"not JSON: {error}", code="not_json") from None
+
+
+def _invalid(error: msgspec.ValidationError) -> Malformed:
+    """The library says `... - at `$.a.b``; the place is ours to name."""
+    what, _, place = str(error).partition(" - at ")
+    return Malformed(what, code="schema_invalid", where=place.strip("`").lstrip("$."))
 
 
 class ProposalView(msgspec.Struct, frozen=True):
@@ -153,7 +191,10 @@ def view_status(state: State, trace: str, now: Millis) -> TraceStatus:
         report=state.report,
         events=state.events,
         head=state.head,
-        next=tuple(_view_due(due, trace) for due in agenda(state, now)),
+        next=tuple(
+            fill_from(DueView, due, hint=fill_hint(due.hint, {"TRACE": trace}))
+            for due in agenda(state, now)
+        ),
     )
 
 
@@ -162,16 +203,11 @@ def _by_number(items: Iterable[N]) -> list[N]:
     return sorted(items, key=lambda item: number_of_id(item.id))
 
 
-def _view_due(due: Due, trace: str) -> DueView:
-    return DueView(due.who, due.what, Quoted(due.subject), fill_hint(due.hint, {"TRACE": trace}))
-
-
 def _view_intent(state: State, intent: Intent) -> IntentView:
     reasons = approval_reasons_now(state, intent) if intent.consent is Consent.PENDING else ()
-    return IntentView(
-        id=intent.id,
-        proposal=intent.proposal,
-        tool=Quoted(intent.tool),
+    return fill_from(
+        IntentView,
+        intent,
         risk=str(intent.risk),
         consent=str(intent.consent),
         waits_for_critic=tuple(str(reason) for reason in reasons),

@@ -1,11 +1,16 @@
 """The embedded store: one SQLite file, safe for many processes at once.
 
-`store.py` the connection and its transactions, `lock_waiting.py` waiting for the lock and
-`waiting_line.py` the order of those who wait, `view.py` what can be read, `transaction.py` what can
-be written, `pending_index.py` events that are durable but not in the indexes yet,
-`pending_search.py` searching their texts, `reader.py` and `read_only_file.py` a file that is only
-read, `read_only.py` the same as a store, `queries.sql` every statement, `migrations/` the schema,
-`errors.py` SQLite's errors as ours.
+    errors.py          SQLite's errors as ours: what happened, and what to do about it
+    lock_waiting.py    waits for a locked file, in order and not for ever
+    missing_tables.py  makes tables again that follow from the events
+    pending_index.py   the newest events: durable, but not yet in the indexes
+    read_only.py       a ledger file that is only read: nothing is written, migrated or repaired
+    schema.py          schema version and migrations
+    store.py           the connection: write-ahead log, `synchronous=FULL`, one transaction at once
+    transaction.py     what can be written, inside a transaction that holds the write lock
+    view.py            what can be read, inside a transaction, also if it is not in the indexes yet
+
+`queries.sql` holds every statement, `migrations/` the schema.
 """
 
 from moot.store.sqlite.store import SqliteStore

@@ -18,7 +18,7 @@ from moot.core.errors import Malformed, StoreFailed
 from moot.core.record import Record
 from moot.store.sqlite.errors import PLACE_TABLES, translate_opening_errors
 from moot.store.sqlite.lock_waiting import WRITE, begin_when_free
-from moot.store.sqlite.queries import SQL
+from moot.store.sqlite.pending_index import SQL
 from moot.store.sqlite.schema import create_table, find_missing_tables, require_our_file
 from moot.store.sqlite.store import BUSY_SECONDS, connect_file, uri_of
 

@@ -8,19 +8,36 @@ as one. After a thousand events, and with every checkpoint, a commit files all o
 (`transaction.py`). Neither reading nor a crash ever files anything.
 """
 
-# No postponed annotations: msgspec would compile each of them anew in every hook.
+from __future__ import annotations
 
 import sqlite3
 from bisect import bisect_right
 from collections.abc import Iterator
+from contextlib import closing
 from operator import itemgetter
+from pathlib import Path
 from typing import Annotated, Final
 
 import msgspec
 
 from moot.core.errors import StoreFailed
 from moot.core.ledger import Head, StoredRow
-from moot.store.sqlite.queries import SQL
+
+# The named queries of `queries.sql`, read once.
+
+
+def _load() -> dict[str, str]:
+    """Each begins with two lines of comment: its name, and what it is for."""
+    _, *parts = Path(__file__).with_name("queries.sql").read_text("utf-8").split("-- name: ")
+    queries = (part.split("\n", 2) for part in parts)
+    return {name: sql.strip() for name, _purpose, sql in queries}
+
+
+SQL = _load()
+
+
+# No postponed annotations: msgspec would compile each of them anew in every hook.
+
 
 # How many events may wait to be filed; whoever opens the file reads them in a few milliseconds.
 FILE_AT: Final = 1_000
@@ -199,3 +216,22 @@ def _moved_until(last: int | None, written: Iterator[UnfiledEvent]) -> Moved:
         if event == last:
             return moved
     return moved if last is None else {}
+
+
+# Texts that are not in the full-text index yet get one of their own in memory, so that the same
+# tokenizer decides what a word is, and reading still writes nothing.
+
+_INDEX = "CREATE VIRTUAL TABLE index_words USING fts5 (space UNINDEXED, key UNINDEXED, text)"
+
+
+def search_texts(
+    texts: list[tuple[str, str]], space: str, query: str, limit: int
+) -> list[tuple[float, str]]:
+    """Rank and key of the (key, text) that match, as SQL["search"] gives them."""
+    if not texts:
+        return []
+    with closing(sqlite3.connect(":memory:")) as db:
+        db.execute(_INDEX)
+        rows = [(space, key, text) for key, text in texts]
+        db.executemany("INSERT INTO index_words VALUES (?, ?, ?)", rows)
+        return db.execute(SQL["search"], (query, space, limit)).fetchall()

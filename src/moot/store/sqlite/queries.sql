@@ -1,4 +1,4 @@
--- One query a name; `queries.py` reads this file. A value that is needed twice is given twice: a
+-- One query a name; `pending_index.py` reads this file. A value that is needed twice is given twice: a
 -- numbered place is a named one for some Pythons, which take no sequence of values for it.
 
 -- name: head

@@ -4,7 +4,7 @@
 first read and then wanted to write could find that another was faster, and would have to decide
 again; so none does. Writers wait up to 30 seconds for each other, or less (`waiting_at_most`).
 `synchronous=FULL` means that an acknowledged commit survives a power failure; a run may have many
-made durable together (`held_syncs.py`). A COMMIT that fails is rolled back and raises.
+made durable together (`batched_syncs.py`). A COMMIT that fails is rolled back and raises.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from moot.store.sqlite.errors import as_moot_error, translate_errors, translate_
 from moot.store.sqlite.lock_waiting import (
     READ,
     WRITE,
+    WaitingLine,
     begin_when_free,
     begin_write_in_turn,
     retry_while_locked,
@@ -32,11 +33,10 @@ from moot.store.sqlite.pending_index import FILE_AT, PendingIndex
 from moot.store.sqlite.schema import migrate, require_our_file
 from moot.store.sqlite.transaction import SqliteTransaction
 from moot.store.sqlite.view import SqliteView
-from moot.store.sqlite.waiting_line import WaitingLine
 
 if TYPE_CHECKING:
     from moot.core.debug import DebugLog
-    from moot.store.sqlite.log_moving import LogMover
+
 
 BUSY_SECONDS = 30.0
 _MAGIC = b"SQLite format 3\0"
@@ -201,8 +201,6 @@ class SqliteStore:
     def _find_log_mover(self) -> LogMover:
         """Only a server has one: whoever writes once loads nothing for it."""
         if self._log_mover is None:
-            from moot.store.sqlite.log_moving import LogMover
-
             self._log_mover = LogMover(
                 lambda: self._connect(f"file:{uri_of(self.path)}?mode=rw", 0)
             )
@@ -355,3 +353,35 @@ def uri_of(path: Path) -> str:
     for mark, code in (("%", "%25"), ("?", "%3f"), ("#", "%23")):
         text = text.replace(mark, code)
     return text
+
+
+# Moves the log into the file on a connection of its own. SQLite would do it within the COMMIT that
+# makes the log long enough, and all who share that commit would wait. PASSIVE waits for no lock and
+# takes none that a writer needs. Only a process that writes all the time has a use for it.
+
+
+class LogMover:
+    """Connects when it is first told to move; a process that never does has one connection."""
+
+    def __init__(self, connect: Callable[[], sqlite3.Connection]) -> None:
+        self._connect = connect
+        self._turn = threading.Lock()
+        self._db: sqlite3.Connection | None = None
+        self._is_closed = False
+
+    def move(self) -> None:
+        """Move what no reader needs any more where it is; the log and the file are synced."""
+        with self._turn:
+            if self._is_closed:
+                return
+            if self._db is None:
+                self._db = self._connect()
+                # LDG-074: the file must not hold what its log could still lose.
+                self._db.execute("PRAGMA synchronous = FULL")
+            self._db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+
+    def close(self) -> None:
+        with self._turn:
+            self._is_closed = True
+            if self._db is not None:
+                self._db.close()

@@ -11,11 +11,20 @@ from collections.abc import Iterable
 import msgspec
 
 from moot.core.errors import Conflict
-from moot.core.ledger import Head, Heartbeat, RecordToAppend, RowEdit, Snapshot, StoredRow
+from moot.core.ledger import (
+    Head,
+    Heartbeat,
+    RecordToAppend,
+    RowEdit,
+    Snapshot,
+    StoredRow,
+    all_or_nothing,
+    write_failed_before,
+)
 from moot.core.machine import Put, Words
 from moot.core.record import Record
-from moot.store.all_or_nothing import all_or_nothing, write_failed_before
 from moot.store.sqlite.pending_index import (
+    SQL,
     IndexDelta,
     NamedHead,
     Row,
@@ -23,7 +32,6 @@ from moot.store.sqlite.pending_index import (
     encode_delta,
     pending_index_damaged,
 )
-from moot.store.sqlite.queries import SQL
 from moot.store.sqlite.schema import create_table, find_missing_tables
 from moot.store.sqlite.view import SqliteView
 

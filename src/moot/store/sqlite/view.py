@@ -13,8 +13,7 @@ from typing import Any
 from moot.core.clock import Millis
 from moot.core.ledger import Head, Heartbeat, Snapshot, StoredRow
 from moot.core.record import Record
-from moot.store.sqlite.pending_index import NamedHead, PendingIndex, Text
-from moot.store.sqlite.queries import SQL
+from moot.store.sqlite.pending_index import SQL, NamedHead, PendingIndex, Text, search_texts
 
 _NONE: Mapping[str, StoredRow | None] = {}
 _LATEST: Millis = 2**63 - 1  # the largest number that SQLite holds
@@ -114,8 +113,6 @@ class SqliteView:
         query = match_all(words)
         if not query:
             return []
-        from moot.store.sqlite.pending_search import search_texts
-
         unfiled_texts = [(key, text) for where, key, text in self._pending.words if where == space]
         hits = self._db.execute(SQL["search"], (query, space, limit)).fetchall()
         hits += search_texts(unfiled_texts, space, query, limit)

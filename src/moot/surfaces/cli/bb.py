@@ -12,7 +12,7 @@ import click
 
 from moot.core.version import VERSION
 from moot.surfaces.cli.main import main as moot_main
-from moot.surfaces.cli.presence.heartbeat import heartbeat
+from moot.surfaces.cli.presence.agents import heartbeat
 from moot.surfaces.terminal.lazy import Entry, LazyGroup
 from moot.surfaces.terminal.shell import Shell
 

@@ -13,23 +13,27 @@ from typing import Any, Final
 import click
 from msgspec import structs
 
-from moot.api import workspaces
-from moot.api.joining import Joined
 from moot.api.mail import reading
+from moot.api.presence.joining import Joined
 from moot.api.typed_paths import typed_from_root
+from moot.api.workspace import workspaces
 from moot.core.findings import Finding, Severity
 from moot.core.names import require_agent_name
 from moot.surfaces.cli.bb import SETTINGS
-from moot.surfaces.cli.mail import ack as mail_acks
-from moot.surfaces.cli.mail import inbox as inboxes
-from moot.surfaces.cli.mail import read as messages
-from moot.surfaces.cli.mail import send as sending
-from moot.surfaces.cli.presence import agent as agents
+from moot.surfaces.cli.mail import answers as mail_acks
+from moot.surfaces.cli.mail import reading as inboxes
+from moot.surfaces.cli.mail import reading as messages
+from moot.surfaces.cli.mail import writing as sending
+from moot.surfaces.cli.presence import agents as agents
 from moot.surfaces.cli.presence import event as events
 from moot.surfaces.cli.presence import scope as scopes_
 from moot.surfaces.cli.presence import status as screen
-from moot.surfaces.cli.presence.from_root import hints_from_root, remark_on_misread
-from moot.surfaces.cli.presence.join import answer_join, join_options
+from moot.surfaces.cli.presence.join import (
+    answer_join,
+    hints_from_root,
+    join_options,
+    remark_on_misread,
+)
 from moot.surfaces.terminal.answer import Answer, say_aside
 from moot.surfaces.terminal.shell import Shell, command, help_of
 from moot.surfaces.terminal.typed import name_as_operative

@@ -1,4 +1,4 @@
-"""`moot demo`: the product at work, in a folder of its own, with nothing faked."""
+"""`moot demo`: real commands on a real repository, in a temporary folder."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from moot.surfaces.terminal.answer import Answer, paint
-from moot.surfaces.terminal.output import OutputPath
+from moot.surfaces.terminal.derive import options
+from moot.surfaces.terminal.progress import StatusLine
 from moot.surfaces.terminal.shell import Shell, command
-from moot.surfaces.terminal.status_line import StatusLine
 
 if TYPE_CHECKING:
     from moot.surfaces.demo.stage import DemoStage, Line
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _WIDTH: Final = 78
 # Seconds to read a line, at a terminal only; all of them together take less than half a minute.
 _PAUSES: Final = {"act": 0.8, "say": 0.5, "run": 0.1, "out": 0.05, "end": 0.0}
-# What is told stands apart from what was run.
+# Narration is separated from commands and output by an empty line.
 _APART: Final = ("act", "say", "end")
 _VERDICTS: Final = {
     "INTACT": "green",
@@ -38,38 +38,30 @@ _VERDICTS: Final = {
 
 
 @command(None, "demo", "demo")
-@click.option(
-    "--out",
-    type=OutputPath(file_okay=False),
-    metavar="DIR",
-    help="Where to play (default: a new temporary folder, which is kept).",
-)
-@click.option("--full", is_flag=True, help="Also the whole path: BLOCKED to verified claims.")
-@click.option(
-    "--machines",
-    type=click.IntRange(3, 5),
-    metavar="N",
-    help="Also N machines that share a ledger; the keeper is killed, and rolled back.",
-)
-@click.option("--commands", is_flag=True, help="Show every command and what it printed.")
-@click.option("--short", is_flag=True, help="Show only what came of it, which is the default.")
-@click.option("--page", is_flag=True, help="Also in the browser, live; it ends with Ctrl-C.")
-@click.option("--fast", is_flag=True, help="Do not pause for reading at a terminal.")
+@options("""
+    --out DIR:new    Where to run (default: a new temporary folder, which is kept).
+    --full           Also the whole path: BLOCKED to verified claims.
+    --machines N:3..5  Also N machines that share a ledger; the keeper is killed, and rolled back.
+    --commands       Show every command and what it printed.
+    --short          Show only the results, which is the default.
+    --page           Also in the browser, live; it ends with Ctrl-C.
+    --fast           Do not pause for reading at a terminal.
+""")
 def demo(
     shell: Shell,
-    out: Path | None,
-    full: bool,
-    machines: int | None,
-    commands: bool,
-    short: bool,
-    page: bool,
-    fast: bool,
+    out: Path | None = None,
+    full: bool = False,
+    machines: int | None = None,
+    commands: bool = False,
+    short: bool = False,
+    page: bool = False,
+    fast: bool = False,
 ) -> Answer:
     """See it work, in three acts on a real repository.
 
-    An agent is stopped before it writes over another's work; three voices decide and you have the
-    last word; and whoever edits the record is caught. Needs no network and no model, and touches
-    nothing of yours: repository and keys are made for it and kept, to look around afterwards.
+    Moot refuses an agent's edit over another's work; three voices argue and you decide; and a
+    change to the record is detected. Needs no network and no model, and touches none of your files:
+    it makes its own repository and keys, and keeps them for you to look at.
 
     Examples:
       moot demo
@@ -121,8 +113,8 @@ def demo(
 
 
 def _with_page(stage: DemoStage, shell: Shell, acts: Iterator[str]) -> Iterator[str]:
-    """The acts between the address and the end of the page."""
-    from moot.surfaces.demo.live_page import LivePage
+    """Print the page's address, play the acts, and serve the page until Ctrl-C."""
+    from moot.surfaces.demo.stage import LivePage
 
     live = LivePage(stage, shell.env)
     yield f"open this and watch: {live.address}"
@@ -140,8 +132,8 @@ def _nobody(_decision: str) -> None:
 
 
 def _ask_person(status: StatusLine, decision: str) -> tuple[str, str]:
-    """You are the person here; the key's passphrase is in the demonstration's own folder."""
-    from moot.surfaces.demo import voices
+    """Ask the user for a ruling; the key's passphrase is in the demonstration's folder."""
+    from moot.surfaces.demo import scripted_voices
 
     status.clear()
     ruling = click.prompt(
@@ -150,12 +142,12 @@ def _ask_person(status: StatusLine, decision: str) -> tuple[str, str]:
         default="veto",
         err=True,
     )
-    usual = voices.VETO if ruling == "veto" else "Agreed."
+    usual = scripted_voices.VETO if ruling == "veto" else "Agreed."
     return ruling, click.prompt("why", default=usual, err=True)
 
 
 def _offer_to_open(report: Path) -> Iterator[str]:
-    """Show the page to whoever sits there, if they want and a browser is found."""
+    """Offer to open the decision's page, if a browser is found."""
     import webbrowser
 
     try:
@@ -168,9 +160,9 @@ def _offer_to_open(report: Path) -> Iterator[str]:
 
 
 def select(lines: Iterator[Line], commands: bool, status: StatusLine) -> Iterator[Line]:
-    """Those that are shown; what is done meanwhile stands in the status line.
+    """Return the lines to print, and show the running command in the status line.
 
-    Without `commands` they are the acts, what came of each, and how to go on.
+    Without `commands` these are the acts, their results, and the next steps.
     """
     always = ("act", "end", "say", "run", "out") if commands else ("act", "end")
     try:

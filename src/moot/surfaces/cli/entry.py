@@ -15,7 +15,7 @@ from importlib import import_module
 from types import FunctionType, ModuleType
 from typing import Any, Final, NoReturn
 
-from moot.flows.tools import HOOK_TOOLS
+from moot.coding_tools import NAMES as HOOK_TOOLS
 
 
 class _StandIn(ModuleType):
@@ -68,7 +68,7 @@ _FOR_HOOKS: Final[Mapping[str, Mapping[str, object]]] = {
 _FOR_COMMANDS: Final[Mapping[str, Mapping[str, object]]] = {
     **_STAND_INS,
     "inspect": {
-        "cleandoc": _forward("moot.surfaces.terminal.docstrings", "clean_docstring"),
+        "cleandoc": _forward("moot.surfaces.terminal.shell", "clean_docstring"),
         "isfunction": lambda value: isinstance(value, FunctionType),
     },
     "gettext": {"gettext": str, "ngettext": _choose_number},

@@ -1,4 +1,4 @@
-"""`moot init`."""
+"""`moot init` and `moot config`: make a workspace, and change its settings."""
 
 from __future__ import annotations
 
@@ -7,39 +7,39 @@ from collections.abc import Iterable, Sequence
 import click
 from msgspec.structs import replace
 
-from moot.api import workspaces
-from moot.api.tools import ASK_FOR_SERVER, ASK_FOR_TRUST, CODING_TOOLS
-from moot.surfaces.cli.guard.hook_lines import installed_lines
-from moot.surfaces.terminal.answer import Answer, paint
+from moot.api.hook_setup.tools import ASK_FOR_SERVER, ASK_FOR_TRUST, CODING_TOOLS
+from moot.api.presence import config as settings
+from moot.api.workspace import workspaces
+from moot.surfaces.cli.hook import installed_lines
+from moot.surfaces.terminal.answer import Answer, paint, table
+from moot.surfaces.terminal.derive import derive, options
 from moot.surfaces.terminal.shell import Shell, command
 
 
 @command(None, "init", "init")
-@click.option(
-    "--tools",
-    metavar="all|none|TOOL,...",
-    help="Coding tools to set up (default: asked at a terminal, else none).",
-)
-@click.option(
-    "--join", "invitation", metavar="INVITATION", help="Share a ledger that is kept elsewhere."
-)
-@click.option("--name", metavar="MACHINE", help="With --join: what this machine is called there.")
-def init(shell: Shell, tools: str | None, invitation: str | None, name: str | None) -> Answer:
+@options("""
+    --tools all|none|TOOL,...  Coding tools to set up (default: asked at a terminal, else none).
+    --join INVITATION = invitation  Share a ledger that another machine keeps.
+    --name MACHINE                  With --join: this machine's name there.
+""")
+def init(
+    shell: Shell, tools: str | None = None, invitation: str | None = None, name: str | None = None
+) -> Answer:
     """Make a workspace for this repository: one for all its worktrees.
 
     Writes `.moot/` in the root of the main worktree (ignored by git) and the keys into your key
     folder. Running it again changes nothing. If a passphrase, of at least 8 characters, can be
     asked for (or is in MOOT_PASSPHRASE_FILE), your own key `operator` is made as well.
     BB_AGENT_STALE_MINUTES, if it is set now, is from then on the time after which an agent here
-    counts as stale. If a ledger was made in this folder before, that is said: a new one does not
-    go on with its record.
+    counts as stale. If a ledger was made in this folder before, the answer says so: a new ledger
+    does not continue its record.
 
     With --join the ledger is one that another machine keeps (`moot keep`, `moot invite`); here is
     a copy of it, fetched and verified, and the agents' keys of this machine.
 
-    At a terminal it offers to set up all coding tools on PATH, and git, in one yes, which is also
-    your trust in these hooks, and in the server that some of them start (docs/mcp.md).
-    --tools says it without asking, and stores no trust.
+    At a terminal it offers to set up git and all coding tools on PATH. Your yes also tells the
+    tools to trust these hooks, and the server that some of them start (docs/mcp.md). --tools sets
+    up tools without asking, and stores no trust.
 
     Examples:
       moot init
@@ -63,7 +63,7 @@ def init(shell: Shell, tools: str | None, invitation: str | None, name: str | No
 
 
 def _join(shell: Shell, invitation: str, name: str | None, tools: str | None) -> Answer:
-    from moot.api import machines
+    from moot.api.hosts import machines
 
     chosen = [] if tools in (None, "none") else [word for word in tools.split(",") if word]
     made = machines.join_keeper(shell.session, invitation, name=name, tools=chosen)
@@ -86,7 +86,7 @@ def _joined_lines(made: workspaces.MadeWorkspace) -> Iterable[str]:
 
 
 def _offer_hooks(shell: Shell, made: workspaces.MadeWorkspace) -> workspaces.MadeWorkspace:
-    """One yes for all tools, which is also the consent to trust their hooks."""
+    """Ask once for all tools; yes also means that the tools may trust these hooks."""
     if not _has_coding_tool(made) or not click.confirm(
         _question(made.programs), default=True, err=True
     ):
@@ -117,11 +117,11 @@ def _lines(made: workspaces.MadeWorkspace, *, asked: bool) -> Iterable[str]:
     if made.has_keys:
         yield f"keys         {made.keys}"
     else:
-        yield f"{paint('keys', 'red')}         not in {made.keys}: nobody can be registered"
+        yield f"{paint('keys', 'red')}         not in {made.keys}: no agent can be registered"
         yield "             here; set MOOT_KEYS to the key folder that this workspace was made with"
     yield f"fingerprint  {made.fingerprint}"
     if made.you is not None:
-        yield f"you          {made.you}: this name acts when you name nobody at a terminal"
+        yield f"you          {made.you}: this name acts at a terminal if you name no agent"
     if made.has_keys and not made.operator:
         yield "no person's key yet: `moot agent register operator --human` makes one"
     for known in made.earlier:
@@ -138,3 +138,25 @@ def _hook_lines(made: workspaces.MadeWorkspace, *, asked: bool) -> Iterable[str]
         yield from installed_lines(hooks)
     if not asked and _has_coding_tool(made):
         yield f"not asking before they edit: {', '.join(made.programs)}; `moot init --tools all`"
+
+
+@derive("config", settings.config, """
+    [KEY = name
+    [VALUE]]
+""")  # fmt: skip
+def config(shown: settings.Config) -> Iterable[str]:
+    """Settings of this workspace: all, one, or a new value for one.
+
+    A new value is a person's signed act in the record, so it needs your own key.
+    BB_AGENT_STALE_MINUTES changes only what you are shown; what may be taken over goes by the
+    workspace's setting as well.
+
+    Examples:
+      moot config
+      moot config stale-minutes
+      moot config stale-minutes 30
+    """
+    if shown.changed_by is not None:
+        (setting,) = shown.settings
+        return [f"{setting.key} is {setting.value} from now on, by {shown.changed_by}"]
+    return table((setting.key, f"{setting.value}  ({setting.about})") for setting in shown.settings)

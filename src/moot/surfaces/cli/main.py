@@ -1,5 +1,5 @@
-"""`moot`: the door. Options that every command takes, the table of commands, and the one broad
-`except` that turns any bug into one line instead of a traceback."""
+"""`moot`: the root command. Options that every command takes, the table of commands, and the one
+broad `except` that turns any bug into one line instead of a traceback."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ import click
 
 from moot.core.errors import MootError
 from moot.core.version import VERSION
-from moot.surfaces.telemetry.switch import is_export_on
 from moot.surfaces.terminal.answer import (
     CANNOT_RUN,
     REFUSED,
@@ -27,126 +26,77 @@ from moot.surfaces.terminal.answer import (
     print_error,
     silence,
 )
-from moot.surfaces.terminal.lazy import Entry, LazyGroup
+from moot.surfaces.terminal.lazy import LazyGroup, read_sections
 from moot.surfaces.terminal.local_time import VARIABLE as UTC_VARIABLE
 from moot.surfaces.terminal.shell import Shell
+from moot.surfaces.terminal.typed import name_as_operative
+from moot.usage.telemetry.switch import is_export_on
 
 INTERRUPTED = 130
-_CLI = "moot.surfaces.cli"
-# A new command gets its line here, or in the `SECTIONS` of its group; CONTRIBUTING.md has all the
-# steps. This is what `--help` shows; the rest stands behind `moot help --all`.
-SECTIONS: dict[str, dict[str, Entry]] = {
-    "Start here": {
-        "run": Entry(f"{_CLI}.presence.run:run", "run a program as an agent, alive while it runs"),
-        "status": Entry(f"{_CLI}.presence.status:status", "one screen: who is here, what is due"),
-        "serve": Entry(f"{_CLI}.serve:serve", "the same in the browser, live"),
-        "ask": Entry(
-            f"{_CLI}.decisions.ask:ask", "ask several participants, and see what they come to"
-        ),
-    },
-    "Every day": {
-        "init": Entry(f"{_CLI}.init:init", "make a workspace for this repository"),
-        "reserve": Entry(f"{_CLI}.presence.scope:reserve", "reserve files or folders for yourself"),
-        "release": Entry(f"{_CLI}.presence.scope:release", "give back what you hold"),
-        "send": Entry(f"{_CLI}.mail.send:send", "send a checked message to other agents"),
-        "inbox": Entry(f"{_CLI}.mail.inbox:inbox", "what is new for you"),
-        "handoff": Entry(f"{_CLI}.presence.event:handoff", "pass work on"),
-        "blocked": Entry(
-            f"{_CLI}.presence.event:blocked", "say what you need to go on, and from whom"
-        ),
-        "plan": Entry(f"{_CLI}.presence.plan:plan", "the page that the agents of one work share"),
-        "undo": Entry(f"{_CLI}.guard.undo:undo", "bring back what was in a file before"),
-        "agenda": Entry(f"{_CLI}.presence.agenda:agenda", "what is due, for whom, by when"),
-        "decide": Entry(f"{_CLI}.decisions.decide:decide", "your word: approve, veto or amend"),
-        "outcome": Entry(
-            f"{_CLI}.decisions.outcome:outcome", "how a decision turned out, by your word"
-        ),
-        "track": Entry(
-            f"{_CLI}.decisions.outcome:track", "whom to listen to, by how decisions turned out"
-        ),
-        "report": Entry(
-            f"{_CLI}.decisions.report:report", "how anything went, by its id, as a page"
-        ),
-        "receipt": Entry(
-            f"{_CLI}.decisions.receipt:receipt", "a decision as a file that proves itself"
-        ),
-        "verify": Entry(f"{_CLI}.ledger.verify:verify", "is the record intact and complete?"),
-        "demo": Entry(f"{_CLI}.demo:demo", "see it work, in a temporary folder"),
-        "doctor": Entry(f"{_CLI}.ledger.care:doctor", "what is wrong here, and how to mend it"),
-        "log": Entry(f"{_CLI}.ledger.log:log", "what is on record"),
-        "explain": Entry(f"{_CLI}.setup.explain:explain", "what a code means, and what to do"),
-        "help": Entry(
-            f"{_CLI}.setup.help:show_help", "every command: `help --all`; one: `help NAME`"
-        ),
-    },
-}
-MORE: dict[str, dict[str, Entry]] = {
-    "Agents": {
-        "agent": Entry(
-            f"{_CLI}.presence.agent:agent", "register, list, show, heartbeat, retire, ..."
-        ),
-        "join": Entry(
-            f"{_CLI}.presence.join:join", "start under a name of your own, or go on with one"
-        ),
-        "scope": Entry(
-            f"{_CLI}.presence.scope:scope", "who works where: reserve, release, list, compare"
-        ),
-        "event": Entry(
-            f"{_CLI}.presence.event:event", "between agents: handoff, blocked, list, accept"
-        ),
-        "hook": Entry(
-            f"{_CLI}.guard.hook:hook", "stop a coding tool before it edits what another holds"
-        ),
-        "council": Entry(
-            f"{_CLI}.decisions.council:council", "a question to agents at work: ask, answer, result"
-        ),
-        "mcp": Entry(f"{_CLI}.mcp:mcp", "the same as tools for a model, over stdio"),
-        "guard": Entry(f"{_CLI}.guard.check:guard", "may an agent write there?"),
-        "mail": Entry(
-            f"{_CLI}.mail.group:mail", "typed messages: write, check, send, answer, compile"
-        ),
-        "debate": Entry(f"{_CLI}.debate.group:debate", "argue in turns in one file; do we agree?"),
-        "parliament": Entry(
-            f"{_CLI}.parliament.group:parliament", "draft, debate, amend, vote, decide"
-        ),
-        "trace": Entry(f"{_CLI}.trace.group:trace", "provable work: propose, run, claim, verify"),
-        "flow": Entry(
-            f"{_CLI}.bridges.flow:flow", "lead from one protocol to another, step by step"
-        ),
-    },
-    "The record": {
-        "ledger": Entry(f"{_CLI}.ledger.group:ledger", "log, verify, export, backup, doctor, ..."),
-        "story": Entry(
-            f"{_CLI}.bridges.story:story", "the whole path a decision took, with every id"
-        ),
-        "trust": Entry(
-            f"{_CLI}.ledger.trust:trust", "the keys an outsider needs to check the record"
-        ),
-        "artifact": Entry(f"{_CLI}.ledger.artifact:artifact", "stored files: show, erase"),
-        "tick": Entry(
-            f"{_CLI}.presence.agenda:tick", "let time limits that have passed take effect"
-        ),
-        "config": Entry(f"{_CLI}.presence.config:config", "settings that stand in the record"),
-    },
-    "Several machines": {
-        "keep": Entry(f"{_CLI}.machines:keep", "keep this ledger for other machines, too"),
-        "invite": Entry(f"{_CLI}.machines:invite", "one word that lets one more machine join"),
-        "admit": Entry(f"{_CLI}.presence.admit:admit", "let in a person from another machine"),
-        "machine": Entry(
-            f"{_CLI}.machines:machine", "who joined: list, revoke, leave, move-here, ..."
-        ),
-    },
-    "This machine": {
-        "prompt": Entry(f"{_CLI}.presence.prompt:prompt", "one line for your shell's prompt"),
-        "clean": Entry(f"{_CLI}.setup.clean:clean", "worktrees and branches that agents left"),
-        "uninstall": Entry(
-            f"{_CLI}.setup.uninstall:uninstall", "take the hooks out; say what stays, and where"
-        ),
-        "completion": Entry(
-            f"{_CLI}.setup.completion:completion", "let your shell complete commands"
-        ),
-    },
-}
+# A new command gets its row here, or in the table of its group; CONTRIBUTING.md has all the steps.
+# This is what `--help` shows; the rest is behind `moot help --all`.
+SECTIONS: Final = read_sections("""
+    Start here
+        run      presence.run:run           run a program as an agent, alive while it runs
+        status   presence.status:status     one screen: who is here, what is due
+        serve    serve:serve                the same in the browser, live
+        ask      decisions.ask:ask          ask several participants, and read the result
+    Every day
+        init     init:init                  make a workspace for this repository
+        reserve  presence.scope:reserve     reserve files or folders for yourself
+        release  presence.scope:release     give back what you hold
+        send     mail.writing:send          send a checked message to other agents
+        inbox    mail.reading:inbox         what is new for you
+        handoff  presence.event:handoff     pass work on
+        blocked  presence.event:blocked     say what you need to go on, and from whom
+        plan     presence.event:plan        the page that the agents of one work share
+        undo     guard:undo                 bring back what was in a file before
+        agenda   presence.agenda:agenda     what is due, for whom, by when
+        decide   decisions.rulings:decide   approve, veto or amend, as a person
+        outcome  decisions.rulings:outcome  say how a decision turned out
+        track    decisions.rulings:track    how often each voice was right
+        report   decisions.reports:report   how anything went, by its id, as a page
+        receipt  decisions.reports:receipt  a decision as a file that proves itself
+        verify   ledger.reading:verify      is the record intact and complete?
+        demo     demo:demo                  see it work, in a temporary folder
+        doctor   ledger.keeping:doctor      what is wrong here, and how to fix it
+        log      ledger.reading:log         what is on record
+        explain  setup:explain              what a code means, and what to do
+        help     help:show_help             every command: `help --all`; one: `help NAME`
+""")
+MORE: Final = read_sections("""
+    Agents
+        agent       presence.agents:agent      register, list, show, heartbeat, retire, ...
+        join        presence.join:join         start under a new name, or continue with an old one
+        scope       presence.scope:scope       who works where: reserve, release, list, compare
+        event       presence.event:event       between agents: handoff, blocked, list, accept
+        hook        hook:hook                  refuse edits of files that another agent holds
+        council     decisions.rulings:council  a question to agents at work: ask, answer, result
+        mcp         hook:mcp                   the same operations as MCP tools, over stdio
+        guard       guard:guard                may an agent write there?
+        mail        groups:mail                typed messages: write, check, send, answer, compile
+        debate      groups:debate              argue in turns in one file; do we agree?
+        parliament  groups:parliament          draft, debate, amend, vote, decide
+        trace       groups:trace               provable work: propose, run, claim, verify
+        flow        flow:flow                  start a step in one protocol from another's result
+    The record
+        ledger      groups:ledger              log, verify, export, backup, doctor, ...
+        story       story:story                the whole path a decision took, with every id
+        trust       ledger.reading:trust       the keys an outsider needs to check the record
+        artifact    ledger.reading:artifact    stored files: show, erase
+        tick        presence.agenda:tick       let time limits that have passed take effect
+        config      init:config                settings of this workspace, kept in the record
+    Several machines
+        keep        machines:keep              share this ledger with other machines
+        invite      machines:invite            print a code that lets one machine join
+        admit       presence.agents:admit      let in a person from another machine
+        machine     machines:machine           who joined: list, revoke, leave, move-here, ...
+    This machine
+        prompt      presence.prompt:prompt     one line for your shell's prompt
+        clean       setup:clean                worktrees and branches that agents left
+        uninstall   setup:uninstall            remove the hooks; list what stays, and where
+        completion  help:completion            let your shell complete commands
+""")
 
 
 @click.command(
@@ -182,21 +132,22 @@ def main(root: click.Command = cli) -> NoReturn:
 
 
 def _leave(code: int) -> NoReturn:
-    """All is closed, so nothing in memory is taken apart: that takes longer than many a command.
+    """Exit without Python's own cleanup, which takes longer than many commands.
 
-    If something still runs or waits for the end, Python ends as usual.
+    Everything is closed by now. If a thread still runs or an exit handler is registered, exit
+    in the usual way.
     """
     if threading.active_count() == 1 and not atexit._ncallbacks():
         with suppress(OSError, ValueError):  # a stream that is closed or full: Python says so
             sys.stdout.flush()
             sys.stderr.flush()
             os._exit(code)
-    gc.freeze()  # leaving goes faster if Python need not search what is left
+    gc.freeze()  # faster exit: the last collection has nothing to search
     sys.exit(code)
 
 
 def _prepare_streams() -> None:
-    """Standard streams that were closed lead nowhere; those that are open never choke on a text."""
+    """Replace closed standard streams by the null device, and escape what cannot be encoded."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 - kept open
@@ -206,17 +157,17 @@ def _prepare_streams() -> None:
 
 
 def run(arguments: list[str], root: click.Command = cli) -> int:
-    """One invocation; returns the exit code. Nothing is loaded for telemetry that is off."""
+    """Run one invocation and return its exit code. Telemetry modules load only if it is on."""
     shell = Shell()
     if not is_export_on(shell.env):
         return _run(shell, arguments, root)
-    from moot.surfaces.telemetry.commands import observe_command
+    from moot.surfaces.terminal.telemetry import observe_command
 
     return observe_command(shell, arguments, lambda: _run(shell, arguments, root))
 
 
 def _run(shell: Shell, arguments: list[str], root: click.Command) -> int:
-    """The only place that catches broadly."""
+    """Run one invocation; the only place that catches every exception."""
     arguments, shell.json = _without_flag(arguments, "--json")
     arguments, utc = _without_flag(arguments, "--utc")
     if utc:
@@ -254,14 +205,14 @@ def _invoke(root: click.Command, arguments: list[str], shell: Shell) -> int:
 
 
 def _without_flag(arguments: list[str], flag: str) -> tuple[list[str], bool]:
-    """`--json` and `--utc` count before and after the subcommand, but not behind `--`."""
+    """Remove `flag` wherever it is before `--`, and tell whether it was there."""
     end = arguments.index("--") if "--" in arguments else len(arguments)
     ours, theirs = arguments[:end], arguments[end:]
     return [word for word in ours if word != flag] + theirs, flag in ours
 
 
 def _tell(shell: Shell, error: MootError, code: int) -> int:
-    """An error in the form that was asked for; if nobody takes that, on standard error."""
+    """Print an error in the requested form; on standard error if standard output is closed."""
     shell.problem_code = error.code
     if shell.is_operative:
         code = _name_as_operative(error, code)
@@ -276,10 +227,8 @@ def _tell(shell: Shell, error: MootError, code: int) -> int:
 
 
 def _name_as_operative(error: MootError, code: int) -> int:
-    """Hints name the command as it was typed, and all that is not done is refused (B-34)."""
+    """Name `bb` commands in hints, and use exit code 1 for everything not done (B-34)."""
     from msgspec.structs import replace
-
-    from moot.surfaces.terminal.typed import name_as_operative
 
     error.hint = name_as_operative(error.hint)
     error.findings = tuple(
@@ -295,7 +244,7 @@ def _tell_aside(shell: Shell, unheard: Unheard) -> int:
 
 
 def _is_stuck(stream: TextIO) -> bool:
-    """What it could not write before it cannot write now."""
+    """Return True if the stream still cannot be written to."""
     try:
         stream.flush()
     except OSError:
@@ -304,11 +253,11 @@ def _is_stuck(stream: TextIO) -> bool:
 
 
 def _interrupted(shell: Shell) -> int:
-    """A person knows what they pressed; a program waits for its envelope."""
+    """Print an error envelope for a program; a person who pressed Ctrl-C needs no message."""
     if not shell.json or shell.answered:
         return INTERRUPTED
     problem = MootError(
-        "interrupted", "interrupted before it was done", hint="what was recorded until then stands"
+        "interrupted", "interrupted before it was done", hint="what was recorded until then is kept"
     )
     return _tell(shell, problem, INTERRUPTED)
 
@@ -320,16 +269,16 @@ def _usage(shell: Shell, error: click.UsageError) -> int:
     path = error.ctx.command_path if error.ctx else "moot"
     hint = f"`{path} --help` shows how"
     shell.command = shell.command or ".".join(path.split()[1:]).replace("-", "_")
-    said = " ".join(error.format_message().split())  # click lists choices on lines of their own
+    said = " ".join(error.format_message().split())  # click puts each choice on its own line
     option = error.option_name if isinstance(error, click.NoSuchOption) else ""
     if path.startswith("moot ") and option in _BEFORE_THE_COMMAND:
-        said = f"{option} stands before the command"
+        said = f"{option} belongs before the command"
         hint = f"moot {option} {_BEFORE_THE_COMMAND[option]} {path.removeprefix('moot ')} ..."
     return _tell(shell, MootError("usage", said, hint=hint), USAGE)
 
 
 def _unexpected(shell: Shell, error: Exception) -> int:
-    """What nobody has named: where the machine is at fault that is said, all else is a bug."""
+    """Report a full disk, a closed stream or missing permission as such; all else is a bug."""
     if isinstance(error, OSError) and _is_stuck(sys.stdout):  # click's own help
         return _tell_aside(shell, Unheard(error, done=False))
     if isinstance(error, PermissionError) and error.filename is not None:
@@ -356,7 +305,7 @@ def _report_bug(shell: Shell, error: Exception) -> int:
 
 
 def _close(shell: Shell) -> None:
-    """After an error too: pin what was written. A failure here must not hide the first one."""
+    """Sign the checkpoint, after an error too. A failure here must not hide the first error."""
     try:
         shell.close()
     except Exception as error:  # noqa: BLE001 - the outermost function

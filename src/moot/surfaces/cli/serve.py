@@ -12,55 +12,49 @@ import msgspec
 
 from moot.core.errors import Refused
 from moot.surfaces.terminal.answer import Answer, paint, print_line, say_aside, visible
+from moot.surfaces.terminal.derive import options
 from moot.surfaces.terminal.shell import Shell, command
 
 if TYPE_CHECKING:
     from moot.surfaces.web.server import Listening
 
 LOOPBACK: Final = "127.0.0.1"
+_PEM: Final = click.Path(path_type=Path, exists=True, dir_okay=False)
 
 
 class Served(msgspec.Struct, frozen=True):
-    """That the server has ended, and under which address it was."""
+    """The address of a server that has ended."""
 
     address: str
 
 
 @command(None, "serve", "serve")
-@click.option("--port", type=click.IntRange(0, 65535), default=0, help="Default: any free one.")
-@click.option("--open", "open_browser", is_flag=True, help="Open it in the browser.")
-@click.option(
-    "--decide", is_flag=True, help="Take a person's word here, prepared on the page; at a terminal."
-)
-@click.option("--listen", metavar="ADDRESS", help="Beyond this machine; needs TLS.")
-@click.option(
-    "--certificate",
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="The certificate for --listen, in PEM.",
-)
-@click.option(
-    "--key",
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="The key of that certificate, in PEM.",
-)
-@click.option("--name", "names", multiple=True, metavar="HOST", help="A name in the certificate.")
+@options("""
+    --port 0..65535          Default: any free one.
+    --open = open_browser    Open it in the browser.
+    --decide                 Prepare rulings on the page; give them in this terminal.
+    --listen ADDRESS         Let other machines look; needs TLS.
+    --certificate FILE       The certificate for --listen, in PEM.
+    --key FILE               The key of that certificate, in PEM.
+    --name HOST = names      A name in the certificate.
+""", types={"certificate": _PEM, "key": _PEM})  # fmt: skip
 def serve(
     shell: Shell,
-    port: int,
-    open_browser: bool,
-    decide: bool,
-    listen: str | None,
-    certificate: Path | None,
-    key: Path | None,
-    names: tuple[str, ...],
+    port: int = 0,
+    open_browser: bool = False,
+    decide: bool = False,
+    listen: str | None = None,
+    certificate: Path | None = None,
+    key: Path | None = None,
+    names: tuple[str, ...] = (),
 ) -> Answer:
     """Show this workspace in the browser while agents work: it prints one address to open.
 
-    What waits for you, who works where and how alive, who blocks whom, what was decided and why,
-    and whether the record is intact; without a reload. The page only reads. The address holds a
-    secret: whoever has it can look until the server ends. With --decide a person's word is
-    prepared on the page and given in this terminal, where the passphrase is asked for; no
-    passphrase is ever typed into a page. It ends with Ctrl-C.
+    It shows what waits for you, who works where, who blocks whom, what was decided and why, and
+    whether the record is intact, and updates itself. The page is read-only. The address contains a
+    secret: anyone who has it can look until the server ends. With --decide you prepare a ruling on
+    the page and give it in this terminal, which asks for the passphrase; never type a passphrase
+    into a page. Ctrl-C ends it.
 
     Examples:
       moot serve
@@ -107,8 +101,8 @@ def _listening(
     if listen is not None and certificate is None:
         raise Refused(
             "tls_required",
-            "beyond this machine everything would be readable on the way",
-            hint="add --certificate FILE --key FILE, or leave --listen away",
+            "without TLS others could read the page on its way through the network",
+            hint="add --certificate FILE --key FILE, or omit --listen",
         )
     if certificate is not None and listen is None:
         raise click.UsageError("--certificate belongs to --listen")
@@ -121,13 +115,13 @@ def _require_terminal(shell: Shell, decide: bool, listen: str | None) -> None:
     if listen is not None:
         raise Refused(
             "decide_is_local",
-            "a person's word is taken only from this machine",
-            hint="leave --decide or --listen away",
+            "a person can rule only on this machine",
+            hint="omit --decide or --listen",
         )
     shell.session.require_no_agent("--decide")
     if not shell.interactive():
         raise Refused(
             "terminal_required",
-            "--decide asks for a passphrase, and nobody is at this terminal",
+            "--decide asks for a passphrase and needs a terminal",
             hint="run it yourself, at a terminal",
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from moot.surfaces.demo import voices
+from moot.surfaces.demo import scripted_voices
 from moot.surfaces.demo.stage import DemoCall, DemoStage, Lines, grep, say
 
 # A person's ruling on a decision and the reason. Asked for at a terminal, else None.
@@ -20,25 +20,25 @@ PAGE, FIRST_PAGE = "decision.html", "first-version.html"
 
 def play(stage: DemoStage, ask: AskPerson) -> Lines:
     yield stage.title("Act 2", "three voices decide, and a person has the last word")
-    stage.write("notes.md", voices.NOTES)
+    stage.write("notes.md", scripted_voices.NOTES)
     yield say("Scripted voices, so that it runs without a model and a network.")
     yield say("Each seals its answer; when a checkpoint covers all seals, all are opened.")
     yield say("Then each ranks them, without names, and a rule picks the motion.")
     yield from stage.moot(
-        *("ask", voices.QUESTION, "--context", "@notes.md", "--choose", "condorcet"),
-        *("--with", _write_voices(stage, voices.FIRST)),
+        *("ask", scripted_voices.QUESTION, "--context", "@notes.md", "--choose", "condorcet"),
+        *("--with", _write_voices(stage, scripted_voices.FIRST)),
         how=_ASKED,
     )
     yield from _who_changed(stage, "q-1")
     last = "q-1"
     # At a terminal whoever sits there is the person; elsewhere the script vetoes.
-    ruling, reason = ask("q-1") or ("veto", voices.VETO)
+    ruling, reason = ask("q-1") or ("veto", scripted_voices.VETO)
     if ruling == "veto":
         yield from stage.moot(*_decide("q-1", "veto", reason), how=_under_persons_key(stage))
         yield say("The reason stands in the context of the second version; they argue again.")
-        _write_voices(stage, voices.SECOND)
+        _write_voices(stage, scripted_voices.SECOND)
         yield from stage.moot("ask", "--resume", "q-2", how=_ASKED)
-        last, ruling, reason = "q-2", "approve", voices.APPROVAL
+        last, ruling, reason = "q-2", "approve", scripted_voices.APPROVAL
     yield from stage.moot(*_decide(last, ruling, reason), how=_under_persons_key(stage))
     yield from stage.moot("report", "q-1", "-o", f"../{FIRST_PAGE}")
     yield from _write_receipt(stage, last)
@@ -48,7 +48,7 @@ def _write_voices(stage: DemoStage, scripts: dict[str, Any]) -> str:
     """What the voices will say, each in a file of its own; gives what `--with` takes."""
     files = {name: f"../voices/{name.partition('-')[2]}.json" for name in scripts}
     for name, script in scripts.items():
-        stage.write(files[name], voices.as_script(script))
+        stage.write(files[name], scripted_voices.as_script(script))
     return ",".join(f"{name}=script:{file}" for name, file in files.items())
 
 

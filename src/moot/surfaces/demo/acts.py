@@ -11,8 +11,8 @@ from moot.surfaces.demo import (
     act_proof,
     act_reservation,
     act_whole_path,
-    programs,
 )
+from moot.surfaces.demo import stage as programs
 from moot.surfaces.demo.act_decision import AskPerson
 from moot.surfaces.demo.stage import DemoStage, Line, Lines, say
 

@@ -9,14 +9,40 @@ import shlex
 import shutil
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple
 
+from moot.api import opening
 from moot.core.errors import Refused, StoreFailed
-from moot.store.named_files import unwritable_file
-from moot.surfaces.demo import programs
+from moot.store.files import unwritable_file
+from moot.surfaces.web.server import Listening, make_server
+
+# How a person calls the programs that the demonstration runs: by name if that finds them.
+
+PYTHON: Final = Path(sys.executable).name
+_HERE: Final = Path(sys.executable).parent
+
+
+def moot() -> str:
+    """What to type for `moot` in a shell of one's own."""
+    if shutil.which("moot"):
+        return "moot"
+    if (_HERE / "moot").exists():
+        return shlex.quote(str(_HERE / "moot"))
+    return f"{shlex.quote(sys.executable)} -m moot"
+
+
+def by_name() -> list[str]:
+    """Commands after which `moot`, and the Python that has its libraries, are found by name."""
+    found = [f"export PATH={shlex.quote(str(_HERE))}:$PATH"]
+    if moot().endswith(" -m moot"):
+        found.append(f'moot() {{ {PYTHON} -m moot "$@"; }}')
+    return found
+
 
 Kind = Literal["act", "say", "run", "out", "wait", "end"]
 Words = tuple[str, ...]
@@ -127,7 +153,7 @@ class DemoStage:
     def begin(self) -> Lines:
         """With these lines before them, the others can be typed as they are shown."""
         yield Line("run", f"cd {shlex.quote(str(self.repository))}")
-        yield from (Line("run", line) for line in programs.by_name())
+        yield from (Line("run", line) for line in by_name())
         yield self._export(self.settings)
 
     def enter(self, before: DemoStage) -> Lines:
@@ -163,7 +189,7 @@ class DemoStage:
 
     def standalone(self, *words: str, how: DemoCall = USUAL) -> Lines:
         """The checker that is one file and shares nothing with the rest."""
-        yield from self.run(f"{programs.PYTHON} {CHECKER.name}", self.alone, words, how)
+        yield from self.run(f"{PYTHON} {CHECKER.name}", self.alone, words, how)
 
     def in_git(self, *words: str) -> Lines:
         """Without git a plain folder does, and these steps are left out."""
@@ -256,3 +282,27 @@ def _clean_environment(out: Path) -> dict[str, str]:
         "PYTHONUTF8": "1",
         "COLUMNS": "100",
     }
+
+
+# The page beside the demonstration: a newcomer opens one address and sees it move.
+
+_ENDING_SECONDS: Final = 10.0
+
+
+class LivePage:
+    """A server for the demonstration's own workspace, which may not be there yet."""
+
+    def __init__(self, stage: DemoStage, env: Mapping[str, str]) -> None:
+        session = opening.open(stage.repository, keys=stage.keys)
+        running = make_server(session, Listening(), env={**env, **stage.settings})
+        self.address = running.address
+        self._server = running.server
+        self._thread = threading.Thread(target=running.run, daemon=True)
+        self._thread.start()
+
+    def wait(self) -> None:
+        """Until somebody presses Ctrl-C; then it is closed."""
+        with suppress(KeyboardInterrupt):
+            self._thread.join()
+        self._server.should_exit = True
+        self._thread.join(_ENDING_SECONDS)

@@ -1,26 +1,21 @@
-"""Hooks: an agent about to edit a file that another agent holds is stopped before the write.
+"""Hooks: Moot refuses an agent's edit of a file that another agent holds, before the write.
 
-A coding tool starts `moot hook TOOL` at certain moments and hands it JSON on stdin. Here the call
-is read and answered, and nothing else:
+    briefing.py  what a session reads at its start: the rules, and who else is here
+    call.py      read what a tool sent on stdin, check it, give it one shape for all tools
+    commit.py    git's hooks before a commit, merge or rebase: warn a person, stop an agent
+    entry.py     one invocation of `moot hook TOOL`: stdin in, the tool's own JSON out, in time
+    moments.py   the moments at which a coding tool calls, and how each is answered
+    patches.py   the files that a patch names
+    reasons.py   why an edit or a command is refused, and what to do instead
+    served.py    answer hooks from a process that already runs
+    thin.py      the small hook program that asks such a process
+    touched.py   the files that a call is about to write, and what it makes of each
 
-    entry.py      one invocation: its session, its deadline, its one broad `except`
-    call.py       what a tool sent on stdin, read and bounded
-    patches.py    the files a patch names, as the tools that apply it read them
-    shell_patches.py  the same inside a shell command, from where the shell has gone
-    rewritings.py what a tool may make of a path before it opens the file
-    touched.py    the files a call is about to write, or has read
-    moments.py    what each moment asks the library
-    answers.py    the words each tool understands
-    reasons.py    why not, and what to do instead
-    command_reasons.py  the same for a shell command
-    briefing.py   what a session is told at its start
-    waiting.py    what waits for an agent, in one line
-    commit.py     the git hook
-    thin.py       the hook as a tool starts it: asks the run or server beside the tool, and prints
-    served.py     the answer to it
+A coding tool starts `moot hook TOOL` at certain moments and sends it JSON on stdin. This package
+only reads and answers the call. Who may write where: `api/guard/edits.py`; what a session does:
+`api/guard/tool_sessions.py`; what is installed, and where: `api/hook_setup/`; what each tool sends
+and understands: `moot.coding_tools`.
 
-Who may write where is `api/guard/edits.py`, what a session does `api/guard/tool_sessions.py`;
-what is installed, and where, `flows/tools/`.
-
-Closed inside a workspace, silent outside of one. A guard rail, not a jail: docs/hooks.md.
+Inside a workspace an edit that cannot be checked is refused; outside of one hooks are silent. A
+guard rail, not a sandbox: docs/hooks.md.
 """

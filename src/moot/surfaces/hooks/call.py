@@ -1,6 +1,7 @@
-"""What a tool sent on stdin: read with a bound, checked, and put into one shape.
+"""Read what a coding tool sent on stdin: limit its size, check it, and give it one shape for all
+tools.
 
-`Unreadable` is every way in which it can be wrong: empty, too long, not JSON, of a newer shape.
+`Unreadable` covers everything that can be wrong: empty, too long, not JSON, or of a newer shape.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ from typing import Any, Final
 import msgspec
 
 from moot.api.session import ToolSession
+from moot.coding_tools.tool import FAILURE, CodingTool, HookMoment
 from moot.core.sha256 import sha256
-from moot.flows.tools.coding_tools import FAILURE, HookMoment, Tool
 
 MAX_BYTES: Final = 32 * 1024 * 1024
 MAX_KEY: Final = 200
@@ -21,10 +22,10 @@ MAX_KIND: Final = 60
 
 
 class Unreadable(Exception):
-    """The message is one line for whoever reads it; `moment` is when it happened, if known.
+    """The input cannot be used. The message is one line; `moment` is when it happened, if known.
 
-    `code` and `hint` if there is a way to write it that can be read. `says_where`: it is known
-    where the call is about; if not, it may be about any workspace.
+    `code` and `hint` are set if the same call can be written in a readable way. `says_where` is
+    False if the folders of the call are unknown, so that it may concern any workspace.
     """
 
     def __init__(
@@ -44,14 +45,15 @@ class Unreadable(Exception):
 
 
 class HookCall(msgspec.Struct, frozen=True):
-    """One event of a tool. `going_on`: the model was made to go on by a hook before.
+    """One event of a coding tool, in the same shape for every tool.
 
-    `sub_agent` is the tool's id of the sub-agent that calls, empty if it is the main agent, and
-    `sub_agent_kind` what it is for. `source` is how a session came to start, if it did;
-    `message` what the tool tells the person; `model` what drives the tool, if it says so.
+    `going_on`: a hook has already made the model continue. `sub_agent` is the tool's id of the
+    calling sub-agent, empty for the main agent; `sub_agent_kind` is what it is for. `source` is how
+    a session started, `message` what the tool shows the person, `model` which model drives the
+    tool; each is empty if not sent.
     """
 
-    tool: Tool
+    tool: CodingTool
     moment: HookMoment
     session: str
     cwd: str
@@ -70,33 +72,33 @@ class HookCall(msgspec.Struct, frozen=True):
 
     @property
     def is_reading(self) -> bool:
-        """A file was read: nothing is held back for it, whatever goes wrong."""
+        """True if a file was read. Such a call is never refused, whatever goes wrong."""
         return self.moment is HookMoment.AFTER and self.name in self.tool.reads
 
     @property
     def tool_session(self) -> ToolSession:
-        """Under which the agent of this session is found again, and who of the session acts."""
+        """Return the key by which this session's agent is found, and which sub-agent acts."""
         key, kind = session_key(self.tool.name, self.session), self.sub_agent_kind
         keys = () if key is None else (key,)
         return ToolSession(self.tool.name, keys, _shorten(self.sub_agent), kind[:MAX_KIND])
 
 
 def session_key(tool: str, session: str) -> str | None:
-    """The name of a tool's session in the index; None if the tool gave it no id."""
+    """Return the name of a tool's session in the index; None if the tool sent no id."""
     if not session:
         return None
     return f"{tool}:{_shorten(session, MAX_KEY - len(tool) - 1)}"
 
 
 def _shorten(identifier: str, longest: int = MAX_KEY) -> str:
-    """A tool's id as it is, or its hash if it is too long or not printable."""
+    """Return a tool's id unchanged, or its hash if it is too long or not printable."""
     if len(identifier) <= longest and identifier.isprintable():
         return identifier
     return sha256(identifier.encode("utf-8", "replace")).hexdigest()
 
 
-def read_call(tool: Tool, data: bytes, here: str) -> HookCall:
-    """The call in `data`; `here` is the working directory if it names none."""
+def read_call(tool: CodingTool, data: bytes, here: str) -> HookCall:
+    """Parse the call in `data`; `here` is the working directory if it names none."""
     sent = _parse(tool, data)
     name = sent.get("hook_event_name")
     moment = tool.events.get(name) if isinstance(name, str) else None
@@ -104,9 +106,9 @@ def read_call(tool: Tool, data: bytes, here: str) -> HookCall:
         raise Unreadable(f"{tool.name} sent an event that this moot does not know")
     for field, kind in _FIELDS.items():
         if not isinstance(sent.get(field, kind()), kind):
-            raise Unreadable(f"{tool.name} sent {field} in a form that is not known", moment)
+            raise Unreadable(f"{tool.name} sent {field} in an unknown form", moment)
     if not isinstance(sent.get("agent_id"), str | None):
-        raise Unreadable(f"{tool.name} sent agent_id in a form that is not known", moment)
+        raise Unreadable(f"{tool.name} sent agent_id in an unknown form", moment)
     duration = sent.get("duration_ms")
     return HookCall(
         tool=tool,
@@ -129,7 +131,7 @@ def read_call(tool: Tool, data: bytes, here: str) -> HookCall:
 
 
 def _make_up_id(sent: Mapping[str, Any]) -> str:
-    """The id of a call whose tool sends none, from what is the same before and after it."""
+    """Make an id for a call whose tool sends none, from what is equal before and after the call."""
     if "tool_name" not in sent:
         return ""
     from moot.workspace.call_journal import MADE_UP
@@ -139,12 +141,12 @@ def _make_up_id(sent: Mapping[str, Any]) -> str:
 
 
 def _printable(value: Any) -> str:
-    """A word that only helps to understand; whatever is none says nothing."""
+    """Return an optional text; empty if it is missing or not printable."""
     return value if isinstance(value, str) and value.isprintable() else ""
 
 
-def _ok(tool: Tool, event: Any, moment: HookMoment) -> bool | None:
-    """Whether the call went well, where the tool tells it by its event."""
+def _ok(tool: CodingTool, event: Any, moment: HookMoment) -> bool | None:
+    """Return whether the call succeeded; None if the tool does not report it by its event."""
     if moment is not HookMoment.AFTER:
         return None
     return False if event == FAILURE else (True if tool.tells_failure else None)
@@ -160,7 +162,7 @@ _FIELDS: Final[Mapping[str, type]] = {
 }
 
 
-def _parse(tool: Tool, data: bytes) -> dict[str, Any]:
+def _parse(tool: CodingTool, data: bytes) -> dict[str, Any]:
     if len(data) > MAX_BYTES:
         raise Unreadable(f"{tool.name} sent more than {MAX_BYTES} bytes", says_where=False)
     if not data.strip():
@@ -175,7 +177,8 @@ def _parse(tool: Tool, data: bytes) -> dict[str, Any]:
 
 
 def _decode(data: bytes) -> Any:
-    """msgspec is loaded anyway; `json` reads what it refuses: NaN, half characters, UTF-16."""
+    """Decode with msgspec, which is loaded anyway; `json` reads what it refuses: NaN, lone
+    surrogates, UTF-16."""
     try:
         return msgspec.json.decode(data)
     except msgspec.DecodeError:

@@ -1,7 +1,6 @@
-"""Before a commit, merge or rebase: a person is warned and may go on, an agent is stopped.
+"""Answer git's hooks before a commit, merge or rebase: warn a person, stop an agent.
 
-Whoever commits in the shell of a coding tool's session is an agent, even while nobody can say
-which one.
+A commit in the shell of a coding tool's session is an agent's, even if its name is unknown.
 """
 
 from __future__ import annotations
@@ -10,8 +9,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from moot.api.guard import checks
+from moot.api.guard.checks import add_commit_trailer
 from moot.core.errors import MootError
-from moot.core.quoted import one_line
+from moot.core.text import one_line
 
 if TYPE_CHECKING:
     from moot.api.session import Session
@@ -23,9 +23,10 @@ COMMIT_MESSAGE: Final = "commit-msg"
 def answer_commit(
     session: Session, hook: str = "pre-commit", arguments: Sequence[str] = ()
 ) -> tuple[str, int]:
-    """What is said, and the exit code. If it cannot be checked: closed for agents, not people.
+    """Return the message and the exit code.
 
-    An agent is whoever has a name, or runs in the shell of a tool's session.
+    If the check fails, agents are stopped and people are not. An agent has a name, or runs in the
+    shell of a tool's session.
     """
     try:
         verdict = checks.before_commit(session, hook, arguments)
@@ -39,15 +40,14 @@ def answer_commit(
 def answer_message(
     session: Session, hook: str = COMMIT_MESSAGE, arguments: Sequence[str] = ()
 ) -> tuple[str, int]:
-    """The commit was checked before. Its message gets a line; trouble with that stops nobody."""
-    from moot.api.guard.commit_trailer import add_commit_trailer
-
+    """Add our line to the commit message. The commit was checked before; an error here never stops
+    it."""
     del hook
     try:
         for message in arguments[:1]:
             add_commit_trailer(session, message)
     except MootError as error:
-        return f"moot: this commit does not name its event: [{error.code}] {error}", 0
+        return f"moot: the commit message does not name its event: [{error.code}] {error}", 0
     return "", 0
 
 
@@ -57,7 +57,8 @@ def explain_unchecked(error: MootError) -> str:
 
 
 def is_agents_shell(session: Session) -> bool:
-    """By its name, or by the session that the shell belongs to; nothing is looked up for it."""
+    """True if the environment names an agent, or the shell belongs to a tool's session. Reads no
+    record."""
     tool_session = session.tool_session
     return bool(session.acting or (tool_session is not None and tool_session.keys))
 
@@ -67,10 +68,10 @@ def _explain(verdict: checks.CommitVerdict) -> str:
     if len(verdict.held) > len(lines):
         lines.append(f"  and {len(verdict.held) - len(lines)} more")
     if verdict.is_too_late:
-        return "\n".join(["moot: this changed what others hold:", *lines, "  Tell them."])
-    head = "moot: others hold what is staged here:"
+        return "\n".join(["moot: this changed files that others hold:", *lines, "  Tell them."])
+    head = "moot: others hold files that are staged here:"
     tail = (
-        "  Committed all the same: you are a person. Tell them."
+        "  Committed anyway, because you are a person. Tell them."
         if verdict.agent is None
         else "  Nothing was committed. Unstage these (git restore --staged), or ask the holder."
     )

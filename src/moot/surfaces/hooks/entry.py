@@ -1,16 +1,16 @@
-"""One invocation of `moot hook TOOL`: stdin in, the tool's own JSON out, within a deadline.
+"""Handle one invocation of `moot hook TOOL`: stdin in, the tool's own JSON out, within a deadline.
 
-    inside a workspace    trouble before an edit holds the edit back, with one line of reason
-    outside of one        nothing is said
+    inside a workspace    an error before an edit refuses the edit, with one line of reason
+    outside of one        nothing is printed
 
-Inside is where the call is about: its folder and its files, not only where this process stands. If
-that was never learned, because the input is too long or does not end, it may be inside.
+"Inside" refers to the folder and files of the call, not only to the folder of this process. If they
+are unknown, because the input is too long or does not end, the call counts as inside.
 
-What cannot even be read has no known moment: exit 2 with one line on stderr. The settings we
+Input that cannot be read has no known moment: exit 2 with one line on stderr. The settings we
 install turn that into a refusal before an edit and into nothing at all other moments. A tool that
-waits too long writes anyway, so a watchdog thread answers before that. Should it not get to run,
-because a call in C holds the interpreter, the system itself ends the process a second later
-(`set_alarm` in `thin.py`): to the settings that is the same as exit 2.
+waits too long writes anyway, so a watchdog thread answers before that. If the thread cannot run,
+because a call in C holds the interpreter, the system ends the process a second later (`set_alarm`
+in `thin.py`). The settings treat that like exit 2.
 """
 
 from __future__ import annotations
@@ -27,40 +27,35 @@ from typing import TYPE_CHECKING, Final, NoReturn
 import msgspec
 
 from moot.api.session import Session, ToolSession
-from moot.core.quoted import OwnText, one_line, say
-from moot.flows.tools.coding_tools import TEST_SESSION, TOOLS, HookMoment
+from moot.coding_tools import NAMES, all_tools, find_tool
+from moot.coding_tools.tool import ALLOW, READING_HEARD, TEST_SESSION, HookMoment, block
+from moot.core.errors import MootError, Unavailable
+from moot.core.text import OwnText, one_line, say
 from moot.surfaces.environment import read_epoch, read_stale_time
-from moot.surfaces.hooks import answers
 from moot.surfaces.hooks.call import MAX_BYTES, HookCall, Unreadable, read_call, session_key
 from moot.surfaces.hooks.thin import GRACE_SECONDS, cancel_alarm, set_alarm
 
 if TYPE_CHECKING:
-    from moot.api.open_workspaces import OpenWorkspaces
+    from moot.api.opening import OpenWorkspaces
     from moot.core.debug import DebugLog
     from moot.keys.folder import KeyFolder
 
 SECONDS: Final = 8.0
-READING_SECONDS: Final = 1.0  # nobody waits longer to be told who holds what was read
+READING_SECONDS: Final = 1.0  # a notice about a file that was read may take this long
 SECONDS_VARIABLE: Final = "MOOT_HOOK_SECONDS"
 UNREADABLE: Final = 2
-REFUSED: Final = 2  # how a tool is told to keep the settings it has
-# Variables that tools set in the shells they start: whose session it is.
-SESSION_VARIABLES: Final[Mapping[str, str]] = {
-    "CLAUDE_CODE_SESSION_ID": "claude",
-    "CODEX_SESSION_ID": "codex",
-    "CODEX_THREAD_ID": "codex",
-}
-# Where there is time for a checkpoint. After an edit the next command makes it.
+REFUSED: Final = 2  # tells a tool to keep the settings it has
+# Moments with time for a checkpoint. After an edit the next command makes it.
 CHECKPOINTED: Final = frozenset({HookMoment.START, HookMoment.STOP, HookMoment.END})
 
-# A call whose input is longer is not read once more when time has run out.
+# A longer input is not parsed again when time has run out.
 QUICKLY_READ: Final = 1_000_000
 
 TellCall = Callable[[HookCall], None]
 
 
-def _nobody(_call: HookCall) -> None:
-    """Nobody needs to know which call this is."""
+def _ignore_call(_call: HookCall) -> None:
+    """Do nothing: this caller does not need to know which call it is."""
 
 
 class Reply(msgspec.Struct, frozen=True):
@@ -72,12 +67,12 @@ class Reply(msgspec.Struct, frozen=True):
 Leave = Callable[[Reply], None]
 
 
-def _no_hurry(_reply: Reply) -> None:
-    """The process goes on after the answer."""
+def _stay(_reply: Reply) -> None:
+    """Do nothing: the process continues after the answer."""
 
 
 def main(tool: str) -> NoReturn:
-    """Read, answer, leave at once: nothing that hangs at the end may keep the tool waiting."""
+    """Read, answer and exit at once: nothing that hangs at exit may keep the tool waiting."""
     env, here = dict(os.environ), _here()
     set_alarm(deadline(env) + GRACE_SECONDS)
     if env.get("MOOT_DEBUG"):
@@ -97,12 +92,13 @@ def _start_watchdog(seconds: float, too_late: Callable[[], None]) -> None:
 
 
 def _prepare_export(tool: str, data: bytes, env: Mapping[str, str]) -> Callable[[Reply], None]:
-    """What exports this call once it is answered: only then anything is loaded for it."""
+    """Return the function that exports this call after it is answered; nothing is loaded before
+    that."""
     began = time.time_ns()
 
     def export(reply: Reply) -> None:
-        from moot.surfaces.telemetry.hook_calls import HookReport, export_hook
-        from moot.surfaces.telemetry.switch import is_hook_export_on
+        from moot.usage.telemetry.spans import HookReport, export_hook
+        from moot.usage.telemetry.switch import is_hook_export_on
 
         if is_hook_export_on(env):
             agent, ended = env.get("MOOT_AGENT", ""), time.time_ns()
@@ -116,17 +112,18 @@ def answer(
     data: bytes,
     env: Mapping[str, str],
     here: str,
-    tell_call: TellCall = _nobody,
+    tell_call: TellCall = _ignore_call,
     stays_open: OpenWorkspaces | None = None,
-    leave: Leave = _no_hurry,
+    leave: Leave = _stay,
 ) -> Reply:
-    """What to print and how to exit. The outermost function of hooks: it catches everything.
+    """Return what to print and the exit code. The outermost function of hooks: it catches
+    everything.
 
-    `leave` may end the process with the answer, before anything is taken apart in memory.
+    `leave` may end the process with the answer, before Python frees its memory.
     """
     call: HookCall | None = None
     try:
-        call = read_call(TOOLS[tool], data, here)
+        call = read_call(find_tool(tool), data, here)
         tell_call(call)
         if call.session == TEST_SESSION and call.moment is not HookMoment.BEFORE:
             return Reply(_answer_trial(call, env))
@@ -155,14 +152,13 @@ def _trouble(error: Exception, call: HookCall | None, env: Mapping[str, str], he
 
 
 def _answer_trial(call: HookCall, env: Mapping[str, str]) -> str:
-    """For `moot hook test`: only a reading is answered, where one would be told of."""
+    """Answer `moot hook test`: only a file that was read gets an answer, if such notices are on."""
     if not call.is_reading:
-        return answers.ALLOW
-    from moot.flows.tools.coding_tools import READING_HEARD
+        return ALLOW
     from moot.workspace.settings import tells_reading
 
     is_told = tells_reading(Path(call.cwd), env)
-    return answers.context(call.tool, HookMoment.AFTER, OwnText(READING_HEARD if is_told else ""))
+    return call.tool.tell_model(HookMoment.AFTER, OwnText(READING_HEARD if is_told else ""))
 
 
 def answer_within(
@@ -173,7 +169,7 @@ def answer_within(
     here: str,
     stays_open: OpenWorkspaces,
 ) -> Reply:
-    """The same for another process that waits: an answer in time, whatever the rest is doing."""
+    """Answer for another process that waits: in time, whatever the worker is doing."""
     replies: list[Reply] = []
     calls: list[HookCall] = []
 
@@ -189,11 +185,12 @@ def answer_within(
 
 
 def knows_tool(name: str) -> bool:
-    return name in TOOLS
+    return name in NAMES
 
 
 def too_late(call: HookCall | None, env: Mapping[str, str], here: str) -> Reply:
-    """The tool would soon give up on us and write; one that has read goes on."""
+    """Refuse, because the tool would soon give up on us and write. A call that has read is not
+    refused."""
     if call is not None and call.is_reading:
         return Reply()
     problem = Unreadable(
@@ -204,10 +201,9 @@ def too_late(call: HookCall | None, env: Mapping[str, str], here: str) -> Reply:
 
 
 def _stamp_spoken(call: HookCall, session: Session) -> None:
-    """Leave a sign that this tool's hook speaks here; nothing rests on it."""
-    from moot.core.errors import MootError
-    from moot.flows.guard.guarded_paths import find_guarded_folder
-    from moot.flows.tools.hook_stamps import stamp_spoken
+    """Note that this tool's hook has run here. Nothing depends on it, so errors are ignored."""
+    from moot.api.guard.guarded_paths import find_guarded_folder
+    from moot.api.hook_setup.hook_stamps import stamp_spoken
 
     with suppress(MootError, OSError):
         guarded = find_guarded_folder(session.folder, session.home)
@@ -221,7 +217,7 @@ def check_commit(
 ) -> Reply:
     """Answer one of git's hooks, in a shell that may be an agent's or a person's.
 
-    In time, too: nobody should learn to interrupt it.
+    It has a deadline as well, so that nobody gets used to interrupting it.
     """
     answered: list[Reply | BaseException] = []
 
@@ -243,7 +239,11 @@ def check_commit(
 
 def _commit_session(env: Mapping[str, str], here: str) -> Session:
     keys = [env.get("MOOT_SESSION")]
-    keys += [session_key(tool, env.get(name, "")) for name, tool in SESSION_VARIABLES.items()]
+    keys += [
+        session_key(tool.name, env.get(name, ""))
+        for tool in all_tools()
+        for name in tool.session_variables
+    ]
     return session_for(env, here, ToolSession("git", tuple(key for key in keys if key)))
 
 
@@ -259,7 +259,6 @@ def _check_commit(session: Session, hook: str, arguments: Sequence[str]) -> Repl
 
 
 def _late_commit(session: Session) -> Reply:
-    from moot.core.errors import Unavailable
     from moot.surfaces.hooks.commit import explain_unchecked, is_agents_shell
 
     late = Unavailable("check_too_late", "the check took too long", hint="try again")
@@ -272,7 +271,7 @@ def session_for(
     tool_session: ToolSession | None = None,
     stays_open: OpenWorkspaces | None = None,
 ) -> Session:
-    """Who calls, and from where. All that hooks read of the environment is read here."""
+    """Build the session: who calls, and from where. Hooks read their environment only here."""
 
     def keys() -> KeyFolder:
         from moot.workspace.workspace import key_folder
@@ -298,9 +297,10 @@ def session_for(
 
 
 def _debug_log(env: Mapping[str, str]) -> DebugLog | None:
-    """Not even loaded if it is off: a hook runs before every edit."""
+    """Return the debug log; it is not even imported if it is off, because a hook runs before every
+    edit."""
     if env.get("MOOT_OTEL"):
-        from moot.surfaces.telemetry.hook_calls import COUNTS
+        from moot.usage.telemetry.spans import COUNTS
 
         return COUNTS
     if not env.get("MOOT_DEBUG"):
@@ -311,7 +311,7 @@ def _debug_log(env: Mapping[str, str]) -> DebugLog | None:
 
 
 def _here() -> str:
-    """A working directory that was removed is nowhere in particular."""
+    """Return the working directory; the root if it was removed."""
     try:
         return os.getcwd()
     except OSError:
@@ -321,27 +321,26 @@ def _here() -> str:
 def _unreadable(
     problem: Unreadable, call: HookCall | None, env: Mapping[str, str], folders: Iterable[str]
 ) -> Reply:
-    """Held back if one of the folders, which the call is about, may lie in a workspace."""
+    """Refuse if one of the call's folders may be in a workspace; else answer nothing."""
     if problem.says_where and not _may_be_guarded(problem, env, folders):
         return Reply()
     moment = problem.moment if call is None else call.moment
     text = say(
-        "moot: {problem}. What cannot be checked is held back; try again, and if it stays so,"
+        "moot: {problem}. Moot refuses what it cannot check; try again, and if it happens again,"
         " update moot or see `moot ledger doctor`.",
         problem=one_line(str(problem)),
     )
     if problem.code:
-        from moot.core.errors import MootError
         from moot.surfaces.hooks.reasons import explain_trouble
 
         text = explain_trouble(MootError(problem.code, str(problem), hint=problem.hint))
     if moment is HookMoment.BEFORE:
-        return Reply(answers.block(text))
+        return Reply(block(text))
     return Reply(err=text, code=UNREADABLE if moment is None else 0)
 
 
 def _may_be_guarded(problem: Unreadable, env: Mapping[str, str], folders: Iterable[str]) -> bool:
-    """An agent of ours that does not say where it writes may write in its workspace."""
+    """True if a folder is in a workspace, or an agent does not say where it writes."""
     from moot.api.guard.checks import may_be_guarded
 
     if problem.code and env.get("MOOT_AGENT"):
@@ -350,17 +349,16 @@ def _may_be_guarded(problem: Unreadable, env: Mapping[str, str], folders: Iterab
 
 
 def _in_trouble(error: Exception, moment: HookMoment | None) -> Reply:
-    from moot.core.errors import MootError
     from moot.surfaces.hooks.reasons import explain_trouble
 
     if not isinstance(error, MootError):
         error = MootError("internal_error", f"{type(error).__name__}: {error}")
     text = explain_trouble(error)
-    return Reply(answers.block(text)) if moment is HookMoment.BEFORE else Reply(err=text)
+    return Reply(block(text)) if moment is HookMoment.BEFORE else Reply(err=text)
 
 
 def deadline(env: Mapping[str, str]) -> float:
-    """Below the tool's own; only whoever gave the tool another one should change it."""
+    """Return the deadline. It must be below the tool's own; change it only together with that."""
     try:
         seconds = float(env.get(SECONDS_VARIABLE, ""))
     except ValueError:
@@ -369,7 +367,7 @@ def deadline(env: Mapping[str, str]) -> float:
 
 
 class _Voice:
-    """Speaks once, and ends the process: whoever comes second finds nothing to do."""
+    """Write the first answer and end the process; a second thread that answers waits for that."""
 
     def __init__(self, env: Mapping[str, str], here: str) -> None:
         self._env = env
@@ -404,7 +402,7 @@ def _can_be_read_quickly(call: HookCall) -> bool:
 
 
 def _folders_of(call: HookCall | None) -> Iterator[str]:
-    """The folders that a call is about: its own, and those of the files it names."""
+    """Yield the folders of a call: its own, and those of the files it names."""
     if call is None or not _can_be_read_quickly(call):
         return
     from moot.surfaces.hooks.touched import touched
@@ -413,11 +411,10 @@ def _folders_of(call: HookCall | None) -> Iterator[str]:
     try:
         yield from map(os.path.dirname, touched(call))
     except Unreadable:
-        return  # its own folder must do
+        return  # its own folder is enough
 
 
 def to_bytes(text: str) -> bytes:
-    """A text as it is printed."""
     return f"{text}\n".encode("utf-8", "replace") if text else b""
 
 
@@ -426,4 +423,4 @@ def _write(stream: int, data: bytes) -> None:
         while data:
             data = data[os.write(stream, data) :]
     except OSError:
-        return  # the reader has gone
+        return  # the reader has exited

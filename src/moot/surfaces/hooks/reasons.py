@@ -1,18 +1,20 @@
-"""Why an edit is refused, in words an agent can act on: who, how alive, on what, since when, and
-what to do instead."""
+"""Build the text of a refusal: who holds the file, how alive that agent is, since when, and what to
+do instead."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from moot.core.quoted import OwnText, join, one_line, say, shell_word
+from moot.core.text import OwnText, join, one_line, quote_names, say, shell_word
 
 if TYPE_CHECKING:
+    from moot.api.guard.commands import CommandVerdict, EndangeredFiles
     from moot.api.guard.edits import UnseenChange
     from moot.api.guard.holders import Holder
-    from moot.api.guard.offered_tools import ToolName
+    from moot.api.guard.notices import ToolName
     from moot.core.errors import MootError
+
 
 SHOWN: Final = 4
 
@@ -20,39 +22,42 @@ _ASK: Final = (
     "{moot} event blocked --from {agent} --to {owner} --scope {typed} --subject {path}"
     " --blocker {blocker} --requested-action '{action}, or say when' --urgency medium"
 )
-# By the holder's liveness, the most alive first. How to ask and to check is filled in: in a shell,
-# or by tools.
+# Advice by the holder's liveness, most alive first. `{ask}` and `{check}` are shell commands, or
+# calls of our MCP tools.
 _INSTEAD: Final[dict[str, str]] = {
     "active": "Work on another file, or ask for it: `{ask}`, or wait until `{check}` says yes.",
-    "stale": "{owner} has gone quiet. If you must have it, take it over:"
-    " `{moot} reserve {scope} --takeover-stale`; else work on another file, or ask: `{ask}`.",
-    "evicted": "{owner} is gone. To go on, take it over:"
-    " `{moot} reserve {scope} --takeover-stale`.",
+    "stale": "{owner} has not been active for a while. If you need it, take it over:"
+    " `{moot} reserve {scope} --takeover-stale`; otherwise work on another file, or ask: `{ask}`.",
+    "evicted": "{owner} is evicted. Take it over: `{moot} reserve {scope} --takeover-stale`.",
 }
-# Nobody writes mail to their own session; a sub-agent ends soon, and tells the one who started it.
+# A sub-agent and the agent that started it share a session, so they do not send each other mail: a
+# sub-agent ends soon, and reports then.
 _SIBLING: Final = (
-    "{holder} belongs to this very session, so do not write to it: work on another file until it"
+    "{holder} belongs to your own session: do not send it a message. Work on another file until it"
     " ends, or leave this change out and say so when you are done."
 )
-_READ: Final = OwnText("You may read it; an edit will be refused until it is given back.")
+_READ: Final = OwnText("You may read it; Moot refuses an edit until the holder releases it.")
 _READ_INSTEAD: Final = (
-    "If you mean to change it, do something else first, or wait until `{check}` says yes."
+    "If you want to change it, do something else first, or wait until `{check}` says yes."
 )
 _MOOT: Final = OwnText("moot:")
-_STAY_OFF: Final = OwnText("Nothing was written. Do not write it by another way.")
+_DO_NOT_WORK_AROUND: Final = OwnText(
+    "Nothing was written. Do not work around this, for example with a shell command."
+)
 _READ_AGAIN: Final = OwnText(
     "Nothing was written. Read it again, then repeat: what you write next will be written."
 )
-# Refusals that are the result of a check, and not the lack of one.
+# Refusals that are the result of a check. Every other code means that the check itself failed.
 _CHECKED: Final = frozenset({"not_for_agents", "other_root", "unmerged_changes"})
 
 
 def explain_held(
     holders: Sequence[Holder], agent: str, moot: OwnText, tool_name: ToolName | None = None
 ) -> OwnText:
-    """The reason of a refusal; the advice is for the most alive of the holders.
+    """Explain why an edit was refused; the advice fits the most alive of the holders.
 
-    `moot` is how the agent calls us in a shell, `tool_name` how it calls tools of our server.
+    `moot` is how the agent calls us in a shell, `tool_name` how it calls the tools of our MCP
+    server.
     """
     sentences = _sentences(holders)
     others = [holder for holder in holders if not holder.own_session]
@@ -73,13 +78,13 @@ def explain_held(
 
 
 def _refusal(sentences: Sequence[OwnText], advice: OwnText) -> OwnText:
-    return join(" ", (_MOOT, *sentences, _STAY_OFF, advice))
+    return join(" ", (_MOOT, *sentences, _DO_NOT_WORK_AROUND, advice))
 
 
 def explain_read(
     holders: Sequence[Holder], moot: OwnText, tool_name: ToolName | None = None
 ) -> OwnText:
-    """What is told with a file that another holds: now is the time to think of something else."""
+    """Explain who holds a file that the agent has just read, before it plans an edit."""
     first = next((holder for holder in holders if not holder.own_session), None)
     if first is None:
         advice = say(_SIBLING, holder=holders[0].holder)
@@ -89,7 +94,7 @@ def explain_read(
 
 
 def explain_unseen(changes: Sequence[UnseenChange]) -> OwnText:
-    """Why a whole file is not written from memory: who changed it, when, and what to do."""
+    """Explain why a whole file is not overwritten: it changed after the agent last read it."""
     sentences = [_change(change) for change in changes[:SHOWN]]
     if len(changes) > SHOWN:
         sentences.append(say("So were {more} more.", more=len(changes) - SHOWN))
@@ -107,9 +112,9 @@ def _change(change: UnseenChange) -> OwnText:
 
 
 def explain_trouble(error: MootError) -> OwnText:
-    """Another trouble: closed, with what to do about it, in one line."""
+    """Explain any other error in one line, with its hint."""
     return say(
-        "moot: held back{why}: [{code}] {message}.{hint}",
+        "moot: refused{why}: [{code}] {message}.{hint}",
         why=OwnText("" if error.code in _CHECKED else ", because it cannot be checked"),
         code=error.code,
         message=one_line(str(error)),
@@ -118,7 +123,7 @@ def explain_trouble(error: MootError) -> OwnText:
 
 
 def _way_to_check(holder: Holder, moot: OwnText, tool_name: ToolName | None) -> OwnText:
-    """How one sees whether it is free by now."""
+    """Return the command, or tool call, that tells whether the file is free."""
     if tool_name is None:
         return say("{moot} guard check {path}", moot=moot, path=holder.typed_path)
     return _calls_of_tools(holder, tool_name)["check"]
@@ -132,12 +137,12 @@ def _sentences(holders: Sequence[Holder]) -> list[OwnText]:
 
 
 def ask_command(holder: Holder, agent: str, moot: OwnText, action: str) -> OwnText:
-    """How `agent` asks the holder in a shell; `action` is what the holder should do."""
+    """Return the shell command by which `agent` asks the holder for `action`."""
     return say(_ASK, moot=moot, agent=agent, action=OwnText(action), **_words(holder))
 
 
 def _words(holder: Holder) -> dict[str, str]:
-    """For command lines: another's file names are quoted, whatever they hold."""
+    """Return the values for a command line; names of files are quoted for the shell."""
     return {
         "owner": holder.owner,
         "path": shell_word(holder.path),
@@ -148,7 +153,7 @@ def _words(holder: Holder) -> dict[str, str]:
 
 
 def _calls_of_tools(holder: Holder, tool_name: ToolName) -> dict[str, OwnText]:
-    """The same two as calls of tools, with their arguments as JSON."""
+    """Return both ways, to ask and to check, as calls of our MCP tools with JSON arguments."""
     asked = {
         "action": "blocked",
         "to": holder.owner,
@@ -166,7 +171,7 @@ def _calls_of_tools(holder: Holder, tool_name: ToolName) -> dict[str, OwnText]:
 
 
 def as_arguments(values: dict[str, Any]) -> str:
-    """As JSON in which no backtick can end the code span that it is shown in."""
+    """Encode as JSON without backticks, which would end the code span around it."""
     import json
 
     return json.dumps(values).replace("`", "\\u0060")
@@ -193,3 +198,112 @@ def _work(holder: Holder) -> OwnText:
     if holder.branch:
         return say(", on branch {branch},", branch=holder.branch)
     return OwnText(",")
+
+
+# Why a shell command is refused: whose files it would change, how alive their holders are, and a
+# safer command.
+
+SHOWN_OWNERS: Final = 4
+
+
+def explain_destruction(verdict: CommandVerdict, moot: OwnText) -> OwnText:
+    """Explain why a shell command was refused; `moot` is how the agent calls us."""
+    if verdict.also_here:
+        return _explain_moved_head(verdict)
+    sentences = [OwnText("moot:"), _what(verdict)]
+    sentences += [_of_owner(each) for each in verdict.endangered[:SHOWN_OWNERS]]
+    if len(verdict.endangered) > SHOWN_OWNERS:
+        more = len(verdict.endangered) - SHOWN_OWNERS
+        sentences.append(say("So are those of {more} more.", more=more))
+    sentences += [OwnText("Nothing was run. Do not work around this."), _instead(verdict)]
+    holders = [
+        each.holder
+        for each in verdict.endangered
+        if each.holder is not None and not each.holder.own_session
+    ]
+    if holders and verdict.agent is not None:
+        ask = ask_command(holders[0], verdict.agent, moot, "commit it")
+        sentences.append(say("Or ask: `{ask}`.", ask=ask))
+    return join(" ", sentences)
+
+
+def _explain_moved_head(verdict: CommandVerdict) -> OwnText:
+    return say(
+        "moot: {act} would move HEAD under {others}, who work in the same worktree: their"
+        " next commit would be on another branch. Nothing was run. Do not work around this."
+        " Work on another branch in your own worktree: `{safer} ../NAME BRANCH` (with"
+        " `-b BRANCH` for a new one), and `cd` there.",
+        act=one_line(verdict.act),
+        others=one_line(", ".join(verdict.also_here)),
+        safer=OwnText(verdict.safer),
+    )
+
+
+def _what(verdict: CommandVerdict) -> OwnText:
+    if not verdict.is_understood:
+        template = "Moot could not understand {act} in this command; it may affect these:"
+    elif verdict.is_hidden:
+        template = "{act} would make git ignore changes in files that others work on:"
+    elif verdict.is_commit:
+        template = "{act} would commit files that others work on:"
+    elif verdict.safer:
+        template = "{act} would discard uncommitted work:"
+    else:
+        template = "{act} would overwrite or remove files that others work on:"
+    return say(template, act=one_line(verdict.act))
+
+
+def _of_owner(endangered: EndangeredFiles) -> OwnText:
+    holder, files = endangered.holder, _listed(endangered)
+    if holder is None:
+        return say(
+            "{files}: changed by a person or by someone unknown;"
+            " you have not read the current version.",
+            files=files,
+        )
+    if holder.own_session:
+        return say(
+            "{files}: held by {holder} (a sub-agent of your own session).",
+            files=files,
+            holder=holder.holder,
+        )
+    return say(
+        "{files}: held by {owner} ({liveness}, {seen}){work}.",
+        files=files,
+        owner=holder.owner,
+        liveness=holder.liveness,
+        seen=one_line(holder.seen),
+        work=say(", working on {work}", work=holder.work) if holder.work else OwnText(),
+    )
+
+
+def _listed(endangered: EndangeredFiles) -> OwnText:
+    more = endangered.count - len(endangered.files)
+    shown = quote_names(endangered.files)
+    return say("{shown} and {more} more", shown=shown, more=more) if more else shown
+
+
+def _instead(verdict: CommandVerdict) -> OwnText:
+    if verdict.changed_since:
+        return OwnText(
+            "You hold this, but it changed since you last saw it: look at `git diff`, then"
+            " repeat the command if these changes may be discarded."
+        )
+    if not verdict.is_understood:
+        return OwnText("Write out the files you mean: `cd FOLDER && ...`, then their names.")
+    if all(each.holder is None for each in verdict.endangered):
+        own = _own_alone(verdict) if verdict.own and verdict.safer else OwnText()
+        leave = OwnText("Leave these files as they are, or ask the person who changed them.")
+        decide = OwnText("You may discard files whose current version you have read.")
+        return join(" ", (leave, own, decide))
+    if not verdict.safer:
+        return OwnText("Leave these files out.")
+    if not verdict.own:
+        return OwnText("None of these files are yours: leave them as they are.")
+    return _own_alone(verdict)
+
+
+def _own_alone(verdict: CommandVerdict) -> OwnText:
+    files = join(" ", map(shell_word, verdict.own))
+    safer = one_line(verdict.safer)
+    return say("For your own files only: `{safer} {files}`.", safer=safer, files=files)

@@ -1,7 +1,7 @@
-"""Hooks answered by a process beside the tool: the same answers, without starting anything.
+"""Answer hooks from a process that already runs, so that no new one has to start.
 
-`thin.py` is the other end. Its file knows nothing of ours, so that it starts in no time. Beside the
-tool is the `moot run` that started it, or the `moot mcp` that it has started.
+`thin.py` is the client. It imports nothing of ours, so that it starts quickly. The running process
+is the `moot run` that started the tool, or the `moot mcp` that the tool started.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from moot.api.guard.person_waiting import own_settings_file
+from moot.api.guard.person_notices import own_settings_file
 from moot.surfaces.hooks import entry
 
 if TYPE_CHECKING:
-    from moot.api.open_workspaces import OpenWorkspaces
+    from moot.api.opening import OpenWorkspaces
     from moot.api.session import Session
 
-# What a hook goes by beside its input. As in thin.py.
+# What affects a hook apart from its input. As in thin.py.
 GOES_BY: Final = (
     *("MOOT_", "BB_", "GIT_"),
     *("HOME=", "PATH=", "XDG_CONFIG_HOME=", "XDG_DATA_HOME="),
@@ -39,8 +39,10 @@ class _Asked(NamedTuple):
 def answer_hook(
     session: Session, stays_open: OpenWorkspaces, fields: Sequence[bytes]
 ) -> Sequence[bytes] | None:
-    """What the hook prints, says aside and ends with; None if another agent asks, or the question
-    is none of ours: then the hook answers itself."""
+    """Return stdout, stderr and exit code for the hook; None if it must answer itself.
+
+    That is so if another agent asks, or if the question cannot be read.
+    """
     asked = _read(fields)
     if (
         asked is None
@@ -50,7 +52,7 @@ def answer_hook(
         return None
     env = {**asked.settings, "MOOT_KEYS": str(session.keys.path)}
     env.pop("MOOT_SOCKET", None)  # the program's: the run has the keys itself
-    # Whatever the asking process says: here only the settings of whoever started the run count.
+    # Only the settings of the user who started the run count, whatever the asking process sends.
     env["MOOT_CONFIG"] = own_settings_file(session)
     return _answer(asked, env, stays_open)
 
@@ -58,9 +60,11 @@ def answer_hook(
 def answer_beside(
     session: Session, stays_open: OpenWorkspaces, fields: Sequence[bytes]
 ) -> Sequence[bytes] | None:
-    """The same by a server that the tool has started, if it goes by what the hook would go by.
+    """Answer for a server that the tool has started, if its environment is the hook's in all that
+    counts.
 
-    Then it decides who acts as the hook itself would: by the settings, or the tool's session.
+    The server then finds the acting agent as the hook would: by the settings, or the tool's
+    session.
     """
     asked = _read(fields)
     if asked is None or _what_counts(asked.settings) != _what_counts(session.env):
@@ -69,7 +73,7 @@ def answer_beside(
 
 
 def _what_counts(env: Mapping[str, str]) -> dict[str, str]:
-    """Without the time that is left, which is a field of its own."""
+    """Return what affects a hook, without the time that is left, which is sent separately."""
     return {
         name: value
         for name, value in env.items()

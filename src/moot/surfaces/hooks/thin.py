@@ -1,10 +1,10 @@
-"""A coding tool's hook in one small file: it asks a process beside the tool, and prints.
+"""Be a coding tool's hook in one small file: ask a running Moot process, and print its answer.
 
-That is the `moot run` which started the tool, or, on a machine that joined a keeper, the `moot mcp`
-which the tool has started. Run as `PYTHON -I -S thin.py TOOL`: nothing of ours is imported, nor
-most of Python. With nobody listening it goes on as `moot hook TOOL`, the direct way, with what it
-had read. If the process that has heard us does not answer in time, the answer is no: exit 2, which
-the settings turn into a refusal before an edit.
+That process is the `moot run` which started the tool or, on a machine that joined a keeper, the
+`moot mcp` which the tool has started. Run as `PYTHON -I -S thin.py TOOL`: nothing of ours is
+imported, and little of Python. If no process listens, this continues as `moot hook TOOL` with the
+input it has read. If a process accepted the question and does not answer in time, the answer is a
+refusal: exit 2, which the settings turn into a refusal before an edit.
 """
 
 import _signal  # type: ignore[import-not-found]  # `signal` loads more than we need
@@ -13,26 +13,26 @@ import os
 import sys
 import time
 
-HEARD_SECONDS = 1.0  # so soon a run that lives says that it has heard us
+HEARD_SECONDS = 1.0  # a running process acknowledges our question within this time
 SECONDS = 8.0  # as in entry.py
-# So much later the system ends a hook that did not answer, whatever it is stuck in.
+# The system ends a hook that did not answer this much later, whatever it is stuck in.
 GRACE_SECONDS = 1.0
 TOO_LATE = (
-    b"moot: the check took too long (is the ledger busy?). What cannot be checked is held back; try"
-    b" again, and if it stays so, update moot or see `moot ledger doctor`.\n"
+    b"moot: the check took too long (is the ledger busy?). Moot refuses what it cannot check; try"
+    b" again, and if it happens again, update moot or see `moot ledger doctor`.\n"
 )
 MAX_BYTES = 32 * 1024 * 1024  # as in call.py
 UNREADABLE = 2
 DIRECTLY = "from moot.surfaces.cli.entry import hook; hook()"  # quicker than -m
-# Of Python's own settings, which -I ignores, the one that is nothing to a hook.
+# The one of Python's own settings, all ignored by -I, that does not change what a hook does.
 WITHOUT_EFFECT = "PYTHONUNBUFFERED"
-# What the run is told of our environment; a server must go by all that we would go by.
+# The parts of our environment that a run is sent; a server needs everything that would affect us.
 TO_RUN = (b"MOOT_", b"BB_")
 TO_SERVER = (
     *(*TO_RUN, b"GIT_"),
     *(b"HOME=", b"PATH=", b"XDG_CONFIG_HOME=", b"XDG_DATA_HOME="),
 )
-# As in system/tool_process.py and keys/tool_notes.py.
+# As in system/process_tree.py and keys/agent_folder.py.
 MOST_STEPS = 8
 STARTERS = b"sh bash dash ash zsh ksh fish env uv uvx pipx timeout".split()
 NOTES_FOLDER = "beside"
@@ -46,9 +46,9 @@ def main(tool: str) -> None:
 
 
 def set_alarm(seconds: float) -> None:
-    """Let the system end this process after so many seconds; called in the main thread.
+    """Let the system end this process after so many seconds; call it in the main thread.
 
-    It asks no interpreter: a thread of ours never runs while a call in C does not let go.
+    A watchdog thread is not enough: it never runs while a call in C holds the interpreter.
     """
     if hasattr(_signal, "setitimer"):
         _signal.signal(_signal.SIGALRM, _signal.SIG_DFL)
@@ -62,8 +62,7 @@ def cancel_alarm() -> None:
 
 
 def answer_beside(tool: str) -> bool:
-    """Print what a process beside the tool answers, and end; False if the hook is to do its work
-    itself."""
+    """Print a running process's answer and exit; False if this hook must do the work itself."""
     place, words, sent = find_answerer()
     if not place or os.environ.get("MOOT_DEBUG"):
         return False
@@ -86,7 +85,8 @@ def under_run() -> bool:
 
 
 def find_answerer() -> "tuple[str, tuple[bytes, ...], tuple[bytes, ...]]":
-    """Where somebody listens, how it is addressed, and what it is told; nowhere if nobody does."""
+    """Return the socket of a running process, the words it expects first, and which settings to
+    send; an empty socket if there is none."""
     if under_run():
         return os.environ["MOOT_SOCKET"], (b"hook",), TO_RUN
     socket, _, word = read_note().partition(b"\n")
@@ -94,7 +94,8 @@ def find_answerer() -> "tuple[str, tuple[bytes, ...], tuple[bytes, ...]]":
 
 
 def read_note() -> bytes:
-    """What the server beside our tool wrote into the key folder; empty on nearly every machine."""
+    """Return what the server next to our tool wrote into the key folder; empty on nearly every
+    machine."""
     folder = f"{key_folder()}/{NOTES_FOLDER}"
     process = find_tool() if os.path.isdir(folder) else None
     try:
@@ -105,13 +106,14 @@ def read_note() -> bytes:
 
 
 def key_folder() -> str:
-    """In the usual place, if nothing asks for another; a server elsewhere is not found."""
+    """Return the key folder: the one that is set, or the default. A server with another one is not
+    found."""
     home = os.environ.get("HOME", "")
     return os.environ.get("MOOT_KEYS") or f"{home}/.local/share/moot/keys"
 
 
 def find_tool() -> "str | None":
-    """The nearest process above that is no mere shell, as in system/tool_process.py."""
+    """Return the nearest process above us that is not a shell, as in system/process_tree.py."""
     number = os.getppid()
     for _ in range(MOST_STEPS):
         try:
@@ -129,8 +131,10 @@ def find_tool() -> "str | None":
 def ask(
     place: str, words: "tuple[bytes, ...]", sent: "tuple[bytes, ...]", tool: str, data: bytes
 ) -> "list[bytes] | None":
-    """The answer: what to print, what to say aside, how to end. None: go directly, for nobody has
-    heard us, or whoever had is gone or does not answer for us."""
+    """Return what to print on stdout and stderr, and the exit code; None if nobody answers for us.
+
+    After None the hook does the work itself: nothing listens, the process exited, or it declined.
+    """
     env = os.environb
     settings = [setting for pair in env.items() if (setting := b"%b=%b" % pair).startswith(sent)]
     seconds = seconds_allowed()
@@ -190,7 +194,7 @@ def seconds_allowed() -> float:
 
 
 def here() -> bytes:
-    """A working directory that was removed is nowhere in particular."""
+    """Return the working directory; the root if it was removed."""
     try:
         return os.getcwdb()
     except OSError:
@@ -198,7 +202,7 @@ def here() -> bytes:
 
 
 def read_input() -> bytes:
-    """What the tool sent; one byte more than may be, so that the check sees that it is too much."""
+    """Read what the tool sent, up to one byte more than allowed, so that the check sees it."""
     parts, size = [], 0
     try:
         while size <= MAX_BYTES:
@@ -213,7 +217,7 @@ def read_input() -> bytes:
 
 
 def put_back(data: bytes) -> None:
-    """Let whoever comes after us read the same input."""
+    """Let the direct way read the same input from stdin."""
     import tempfile
 
     with tempfile.TemporaryFile() as file:
@@ -223,8 +227,8 @@ def put_back(data: bytes) -> None:
 
 
 def go_directly(tool: str) -> None:
-    """In this process if that comes to the same as a new one, which would cost as much as we did
-    so far."""
+    """Check in this process if it can import what a new one would; starting one would double the
+    time."""
     if loads_like_a_new_one():
         sys.argv = ["-c", "hook", tool]
         exec(DIRECTLY, {})
@@ -236,8 +240,11 @@ def go_directly(tool: str) -> None:
 
 
 def loads_like_a_new_one() -> bool:
-    """Look for modules where a Python without -I and -S does; False if that is not all the same:
-    with settings for Python, with modules of the user's own, or if we were not found there."""
+    """Add the module paths of a Python without -I and -S; False if they may differ from a new
+    process.
+
+    They differ with PYTHON* settings, with the user's own site-packages, or if we are not in them.
+    """
     settings = {name for name in os.environ if name.startswith("PYTHON")}
     if settings - {WITHOUT_EFFECT}:
         return False
@@ -256,7 +263,7 @@ def write(stream: int, data: bytes) -> None:
         while data:
             data = data[os.write(stream, data) :]
     except OSError:
-        return  # the reader has gone
+        return  # the reader has exited
 
 
 if __name__ == "__main__":

@@ -9,14 +9,16 @@ others or ends something, and a tool that says it destroys nothing must not do t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from moot.api.operation import OPERATIONS, Operation
+from moot.api.operation import OPERATIONS, SUBJECTS, Operation
 from moot.core.errors import Malformed
+from moot.surfaces.terminal.derive import signature_of
 
 if TYPE_CHECKING:
     from moot.api.session import Session
@@ -34,25 +36,36 @@ class Action(msgspec.Struct, frozen=True):
     """`subject` is the module of the library that holds the operation, loaded when it is asked for.
 
     `takes` names the operation's parameters, with spaces between them: `paths:scopes` is renamed
-    on the way. `needs` is what must be given.
+    on the way, and `!stance` must be given although the operation has a default for it.
     """
 
     subject: str
     operation: str
     takes: str = ""
-    needs: tuple[str, ...] = ()
     prepare: Prepare = _as_given
     in_shell: str = ""  # the command that does it instead, with the words of its arguments
 
     @property
     def parameters(self) -> dict[str, str]:
         """The tool's argument -> the operation's parameter."""
-        pairs = (word.partition(":") for word in self.takes.split())
+        pairs = (word.lstrip("!").partition(":") for word in self.takes.split())
         return {argument: parameter or argument for argument, _, parameter in pairs}
+
+    @property
+    def needs(self) -> list[str]:
+        """What must be given: the operation has no default for it, or the table says so."""
+        known = signature_of(self.find_operation().function)
+        return [
+            argument
+            for word, (argument, parameter) in zip(
+                self.takes.split(), self.parameters.items(), strict=True
+            )
+            if word.startswith("!") or known[parameter].is_required
+        ]
 
     def find_operation(self) -> Operation:
         """The library's own; one that starts programs is offered by no tool."""
-        import_module(f"moot.api.{self.subject}")
+        import_module(SUBJECTS[self.subject])
         found = OPERATIONS[self.operation]
         assert not found.runs_programs, f"{found.name} starts programs"
         return found
@@ -81,117 +94,6 @@ def _spread_parts(_session: Session, values: Values) -> Values:
     return {**values, **parts}
 
 
-_SCOPE: Final = {
-    "reserve": Action("scopes", "reserve", "paths:scopes work ttl_minutes key", needs=("paths",)),
-    "release": Action("scopes", "release", "paths:scopes key", prepare=_all_or_named),
-    "check": Action("guard.checks", "guard.check", "paths", needs=("paths",)),
-    "list": Action("scopes", "scope.list"),
-}
-TAKE_STALE: Final = "moot reserve --takeover-stale PATHS"
-
-_MAIL: Final = {
-    "send": Action(
-        "mail.sending",
-        "mail.send",
-        "to subject text id:answers ack_required key",
-        needs=("to", "subject"),
-    ),
-    "inbox": Action("mail.reading", "mail.inbox"),
-    "show": Action("mail.reading", "mail.show", "id:message_id", needs=("id",)),
-    "thread": Action("mail.reading", "mail.thread", "id:thread_id", needs=("id",)),
-    "search": Action("mail.reading", "mail.search", "text:words", needs=("text",)),
-    "ack": Action(
-        "mail.answers", "mail.ack", "id:message_id status text:notes key", needs=("id", "status")
-    ),
-    "template": Action("mail.texts", "mail.template", "subject:kind", needs=("subject",)),
-}
-
-_EVENT: Final = {
-    "handoff": Action(
-        "events",
-        "handoff",
-        "to subject summary ask:next_action scope work key",
-        needs=("to", "subject", "summary", "ask"),
-    ),
-    "blocked": Action(
-        "events",
-        "blocked",
-        "to subject summary:blocker ask:requested_action urgency scope work key",
-        needs=("to", "subject", "summary", "ask"),
-    ),
-    "seen": Action("events", "event.seen", "id:event_id key", needs=("id",)),
-    "accept": Action("events", "event.accept", "id:event_id summary:notes key", needs=("id",)),
-    "withdraw": Action(
-        "events", "event.withdraw", "id:event_id summary:reason key", needs=("id", "summary")
-    ),
-    "list": Action("events", "event.list", "work"),
-}
-
-_TRACE: Final = {
-    "list": Action("traces.reading", "trace.list"),
-    "status": Action("traces.reading", "trace.status", "trace", needs=("trace",)),
-    "new": Action(
-        "traces.lifecycle",
-        "trace.new",
-        "text:task parts key",
-        needs=("text", "parts"),
-        prepare=_spread_parts,
-    ),
-    "propose": Action(
-        "traces.planning",
-        "trace.propose",
-        "trace text:objective tools expect:expected_evidence id:supersedes key",
-        needs=("trace", "text", "tools"),
-    ),
-    "review": Action(
-        "traces.planning",
-        "trace.review",
-        "trace id:proposal verdict text:rationale key",
-        needs=("trace", "id", "verdict", "text"),
-    ),
-    "intend": Action(
-        "traces.planning",
-        "trace.intend",
-        "trace id:proposal command tools risk text:why writes key",
-        needs=("trace", "id", "command", "tools", "risk", "text"),
-        prepare=_one_tool,
-    ),
-    "review_intent": Action(
-        "traces.planning",
-        "trace.review_intent",
-        "trace id:intent verdict text:rationale key",
-        needs=("trace", "id", "verdict", "text"),
-    ),
-    "claim": Action(
-        "traces.claims",
-        "trace.claim",
-        "trace text confidence evidence id:supersedes key",
-        needs=("trace", "text", "confidence", "evidence"),
-    ),
-    "challenge": Action(
-        "traces.claims",
-        "trace.challenge",
-        "trace id:claim text:reason evidence key",
-        needs=("trace", "id", "text"),
-    ),
-    "withdraw": Action(
-        "traces.claims", "trace.withdraw", "trace id:claim text:reason key", needs=("trace", "id")
-    ),
-    "finalize": Action(
-        "traces.claims",
-        "trace.finalize",
-        "trace text key",
-        in_shell="moot trace finalize TRACE --statement TEXT",
-    ),
-    "abort": Action(
-        "traces.lifecycle",
-        "trace.abort",
-        "trace text key",
-        in_shell="moot trace abort TRACE --reason TEXT",
-    ),
-}
-
-
 def _debate_file(session: Session, values: Values) -> Values:
     from moot.api.debates.places import file_of_debate
 
@@ -208,76 +110,103 @@ def _place_of_its_own(_session: Session, values: Values) -> Values:
     return {"file": None, **values}
 
 
-# Which operation it is depends on what is meant by the id: `debate/...`, `decision/...`.
-_SESSION: Final = {
-    "status debate": Action(
-        "debates.reading", "debate.status", "id:file", ("id",), prepare=_debate_file
-    ),
-    "status parliament": Action(
-        "parliaments.sessions", "parliament.status", "id:folder", ("id",), _parliament_folder
-    ),
-    "status decision": Action("councils", "council.result", "id:decision", ("id",)),
-    "read debate": Action(
-        "debates.reading", "debate.summary", "id:file", ("id",), prepare=_debate_file
-    ),
-    "read parliament": Action(
-        "parliaments.files", "parliament.context", "id:folder", ("id",), _parliament_folder
-    ),
-    "read decision": Action("councils", "council.result", "id:decision", ("id",)),
-    "speak debate": Action(
-        "debates.writing",
-        "debate.add",
-        "id:file stance confidence summary text:body evidence next:next_agent"
-        " round:round_number key",
-        ("id", "stance", "confidence", "summary"),
-        _debate_file,
-    ),
-    "speak parliament": Action(
-        "parliaments.sessions",
-        "parliament.submit",
-        "id:folder message key",
-        ("id", "message"),
-        _parliament_folder,
-    ),
-    "speak decision": Action(
-        "councils", "council.answer", "id:decision text summary:why key", ("id", "text")
-    ),
-    "start": Action(
-        "debates.writing",
-        "debate.new",
-        "title agents text:context key",
-        ("title", "agents"),
-        _place_of_its_own,
-    ),
-    "list": Action("ledger", "ledger.log"),
+TAKE_STALE: Final = "moot reserve --takeover-stale PATHS"
+_IN_SHELL: Final = {
+    "trace.finalize": "moot trace finalize TRACE --statement TEXT",
+    "trace.abort": "moot trace abort TRACE --reason TEXT",
 }
+_PREPARE: Final[Mapping[str, Prepare]] = {
+    "release": _all_or_named,
+    "trace.new": _spread_parts,
+    "trace.intend": _one_tool,
+    "debate.new": _place_of_its_own,
+    **dict.fromkeys(("debate.status", "debate.summary", "debate.add"), _debate_file),
+    **dict.fromkeys(
+        ("parliament.status", "parliament.context", "parliament.submit"), _parliament_folder
+    ),
+}
+# Of each tool: action, module, operation, what it takes. Which operation of `session` it is depends
+# on what is meant by the id: `debate/...`, `decision/...`. Of `now` and of `record more` the
+# library has no operation: they are put together here.
+_TABLE: Final = """
+    scope
+        reserve  scopes        reserve      paths:scopes work ttl_minutes key
+        release  scopes        release      paths:scopes key
+        check    guard.checks  guard.check  paths
+        list     scopes        scope.list
+    mail
+        send      mail.sending  mail.send      to subject text id:answers ack_required key
+        inbox     mail.reading  mail.inbox
+        show      mail.reading  mail.show      id:message_id
+        thread    mail.reading  mail.thread    id:thread_id
+        search    mail.reading  mail.search    text:words
+        ack       mail.answers  mail.ack       id:message_id status text:notes key
+        template  mail.texts    mail.template  subject:kind
+    event
+        handoff   events  handoff         to subject summary ask:next_action scope work key
+        blocked   events  blocked         to subject summary:blocker ask:requested_action urgency \
+            scope work key
+        seen      events  event.seen      id:event_id key
+        accept    events  event.accept    id:event_id summary:notes key
+        withdraw  events  event.withdraw  id:event_id summary:reason key
+        list      events  event.list      work
+    session
+        status debate      debates.reading       debate.status       id:file
+        status parliament  parliaments.sessions  parliament.status   id:folder
+        status decision    councils              council.result      id:decision
+        read debate        debates.reading       debate.summary      id:file
+        read parliament    parliaments.files     parliament.context  id:folder
+        read decision      councils              council.result      id:decision
+        speak debate       debates.writing       debate.add          id:file !stance !confidence \
+            !summary text:body evidence next:next_agent round:round_number key
+        speak parliament   parliaments.sessions  parliament.submit   id:folder message key
+        speak decision     councils              council.answer      id:decision text summary:why \
+            key
+        start              debates.writing       debate.new          title agents text:context key
+        list               ledger                ledger.log
+    trace
+        list           traces.reading    trace.list
+        status         traces.reading    trace.status         trace
+        new            traces.lifecycle  trace.new            text:task !parts key
+        propose        traces.planning   trace.propose        trace text:objective tools \
+            expect:expected_evidence id:supersedes key
+        review         traces.planning   trace.review         trace id:proposal verdict \
+            text:rationale key
+        intend         traces.planning   trace.intend         trace id:proposal command !tools \
+            risk text:why writes key
+        review_intent  traces.planning   trace.review_intent  trace id:intent verdict \
+            text:rationale key
+        claim          traces.claims     trace.claim          trace text confidence evidence \
+            id:supersedes key
+        challenge      traces.claims     trace.challenge      trace id:claim text:reason evidence \
+            key
+        withdraw       traces.claims     trace.withdraw       trace id:claim text:reason key
+        finalize       traces.claims     trace.finalize       trace text:statement key
+        abort          traces.lifecycle  trace.abort          trace text:reason key
+    ask
+        ask     councils  council.ask     question:text agents context options rule key
+        result  councils  council.result  id:decision
+    record
+        verify  verification     ledger.verify
+        log     ledger           ledger.log     id:name limit
+        story   bridges.stories  story          id:name
+"""
 
-_ASK: Final = {
-    "ask": Action(
-        "councils",
-        "council.ask",
-        "question:text agents context options rule key",
-        needs=("question", "agents"),
-    ),
-    "result": Action("councils", "council.result", "id:decision", needs=("id",)),
-}
 
-_RECORD: Final = {
-    "verify": Action("verification", "ledger.verify"),
-    "log": Action("ledger", "ledger.log", "id:name limit"),
-    "story": Action("bridges.stories", "story", "id:name", needs=("id",)),
-}
+def _read_table() -> dict[str, dict[str, Action]]:
+    tools: dict[str, dict[str, Action]] = {}
+    for line in _TABLE.strip().splitlines():
+        name, *rest = re.split(r" {2,}", line.strip(), maxsplit=3)
+        if not rest:
+            actions = tools[name] = {}
+            continue
+        subject, operation, takes = (*rest, "")[:3]
+        prepare, in_shell = _PREPARE.get(operation, _as_given), _IN_SHELL.get(operation, "")
+        actions[name] = Action(subject, operation, takes, prepare, in_shell)
+    return tools
 
-# Of `now` and of `record more` the library has no operation: they are put together here.
-ACTIONS: Final[Mapping[str, Mapping[str, Action]]] = {
-    "scope": _SCOPE,
-    "mail": _MAIL,
-    "event": _EVENT,
-    "session": _SESSION,
-    "trace": _TRACE,
-    "ask": _ASK,
-    "record": _RECORD,
-}
+
+ACTIONS: Final[Mapping[str, Mapping[str, Action]]] = _read_table()
 
 
 def find_action(tool: str, name: str, named_id: str) -> Action:

@@ -1,14 +1,15 @@
 """What each tool takes. Unknown names and wrong types are refused before the library is asked.
 
-One Struct a tool: `msgspec` checks a call against it, and `schemas.py` makes the JSON schema of it.
+One Struct a tool: `msgspec` checks a call against it, and `schema_of` makes its JSON schema.
 A field that was not given is UNSET, and then the library's own default counts.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Final, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec.json import schema_components
 
 Text = str | UnsetType
 Texts = tuple[str, ...] | UnsetType
@@ -120,3 +121,28 @@ class RecordArguments(Arguments, frozen=True):
     action: Literal["verify", "log", "story", "more"]
     id: Text = UNSET
     limit: Annotated[int, Meta(ge=1, le=1000)] | UnsetType = UNSET
+
+
+# Titles and defaults say nothing that a model needs, and every word here is read by every model.
+_NOISE: Final = ("title", "default")
+
+
+def schema_of(arguments: type[Struct]) -> dict[str, Any]:
+    """What a client is told about the arguments; unknown ones are refused."""
+    (_,), components = schema_components((arguments,))
+    whole = components[arguments.__name__]
+    schema: dict[str, Any] = {
+        "type": "object",
+        "properties": {name: _shorten(part) for name, part in whole["properties"].items()},
+        "additionalProperties": False,
+    }
+    if whole["required"]:
+        schema["required"] = whole["required"]
+    return schema
+
+
+def _shorten(part: dict[str, Any]) -> dict[str, Any]:
+    short = {name: value for name, value in part.items() if name not in _NOISE}
+    if "enum" in short:  # some clients want the type of a choice, too
+        short["type"] = "string"
+    return short

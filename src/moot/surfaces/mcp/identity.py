@@ -14,14 +14,15 @@ from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from typing import Final
 
-from moot.api.presence import WITHHELD, in_tool_session, present_in_tool
 from moot.api.session import Session
-from moot.api.tool_answering import hooks_answered
 from moot.core.errors import Refused
+from moot.runner.moot_run import WITHHELD, in_tool_session, present_in_tool
+from moot.runner.tool_answering import hooks_answered
 from moot.surfaces.environment import read_epoch, read_stale_time
 from moot.surfaces.hooks.served import answer_beside
 from moot.surfaces.terminal.answer import say_aside
-from moot.system.tool_process import find_tool_process
+from moot.system.process_tree import find_tool_process
+from moot.workspace.workspace import key_folder
 
 MESSAGES_PER_MINUTE: Final = 10
 REASON: Final = "its MCP client went away"
@@ -79,8 +80,6 @@ class Caller:
         return session
 
     def _open(self) -> Session:
-        from moot.workspace.workspace import key_folder
-
         acting = self._env.get("MOOT_AGENT") or None
         stale_millis, remarks = read_stale_time(self._env)
         return Session(

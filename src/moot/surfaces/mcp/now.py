@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from moot.api.agenda import DueItem, agenda
-from moot.api.status import ACTIVE, Status, status
-from moot.core.quoted import Quoted
+from moot.api.presence.agenda import DueItem, agenda
+from moot.api.presence.status import ACTIVE, Status, status
+from moot.core.text import Quoted
 
 if TYPE_CHECKING:
     from moot.api.session import Session

@@ -20,7 +20,7 @@ import msgspec
 
 from moot.core.errors import Malformed, MootError, NotFound
 from moot.core.findings import Finding
-from moot.core.quoted import Quoted
+from moot.core.text import Quoted
 from moot.surfaces.terminal.answer import Problem, encode_json
 
 MOST_CHARACTERS: Final = 20_000

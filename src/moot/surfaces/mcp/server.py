@@ -20,11 +20,11 @@ import msgspec
 from mcp.server.lowlevel import Server
 
 from moot.core.version import VERSION
+from moot.surfaces.mcp.arguments import schema_of
 from moot.surfaces.mcp.calls import Calls
 from moot.surfaces.mcp.conversation import Conversation
 from moot.surfaces.mcp.identity import Caller, withhold_passphrase
 from moot.surfaces.mcp.results import Reply, encode_reply
-from moot.surfaces.mcp.schemas import schema_of
 from moot.surfaces.mcp.tools import INSTRUCTIONS, TOOLS, ToolListing
 from moot.surfaces.mcp.wire import Input, Output
 

@@ -13,8 +13,8 @@ import msgspec
 
 from moot.core.errors import MootError
 from moot.core.findings import Finding, Severity
-from moot.core.quoted import escape_character
-from moot.core.quoted import visible as visible
+from moot.core.text import escape_character
+from moot.core.text import visible as visible
 from moot.surfaces.terminal.local_time import in_local_time
 
 DONE, REFUSED, USAGE, UNPROVEN, CANNOT_RUN = 0, 1, 2, 3, 4
@@ -87,7 +87,7 @@ def print_answer(command: str, answer: Answer, as_json: bool) -> None:
 def _broken(line: str) -> Iterable[str]:
     if not sys.stdout.isatty():
         return (line,)
-    from moot.surfaces.terminal.wrapping import wrapped
+    from moot.surfaces.terminal.listing import wrapped
 
     return wrapped(in_local_time(line), sys.stdout)
 
@@ -146,7 +146,7 @@ def _fitting(line: str) -> Iterable[str]:
     """A line for standard error, broken where its terminal ends."""
     if not sys.stderr.isatty():
         return (line,)
-    from moot.surfaces.terminal.wrapping import wrapped
+    from moot.surfaces.terminal.listing import wrapped
 
     return wrapped(in_local_time(line), sys.stderr)
 
@@ -178,10 +178,6 @@ def finding_line(finding: Finding, stream: TextIO | None = None) -> Sentence:
     hint = f" ({finding.hint})" if finding.hint else ""
     said = visible(f"{finding.rule}{place}: {finding.message}{hint}")
     return Sentence(f"{paint(finding.severity, colour, stream)} {said}")
-
-
-def findings_json(findings: Iterable[Finding]) -> list[dict[str, Any]]:
-    return [msgspec.to_builtins(finding) for finding in findings]
 
 
 def remarks(findings: Iterable[Finding]) -> list[str]:
@@ -243,6 +239,6 @@ def _below_last(line: str, column: int) -> Iterable[str]:
     """A line of a table, whose last cell goes on below itself where the terminal ends."""
     if not sys.stdout.isatty():
         return (line,)
-    from moot.surfaces.terminal.wrapping import wrapped
+    from moot.surfaces.terminal.listing import wrapped
 
     return wrapped(line, sys.stdout, " " * column)

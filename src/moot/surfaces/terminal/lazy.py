@@ -5,6 +5,7 @@ It imports a command's module only when that command is used or explained.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
@@ -21,6 +22,20 @@ class Entry(msgspec.Struct, frozen=True):
 
     target: str
     help: str
+
+
+def read_sections(table: str, package: str = "moot.surfaces.cli") -> dict[str, dict[str, Entry]]:
+    """Read a table of commands: a heading, below it `name  module:attribute  help` for each."""
+    sections: dict[str, dict[str, Entry]] = {}
+    entries: dict[str, Entry] = {}
+    for line in table.strip().splitlines():
+        name, *rest = re.split(r" {2,}", line.strip())
+        if rest:
+            target, text = rest
+            entries[name] = Entry(f"{package}.{target}", text)
+        else:
+            entries = sections[name] = {}
+    return sections
 
 
 # In a context's `meta`: whether its help lists every command.

@@ -9,11 +9,12 @@ is; only of a text without end the rest is left to `--json`.
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Final
+from typing import Final, TextIO
 
 from moot.surfaces.terminal.answer import paint, visible
 from moot.surfaces.terminal.local_time import SHORT, in_local_time
@@ -47,6 +48,16 @@ def listing(
     """A table with a head; on a terminal it fits, and what stands in `colours` has its colour."""
     shown = ([visible(in_local_time(_bearable(cell))) for cell in row] for row in rows)
     return fitted([list(head), *shown], terminal_columns() or sys.maxsize, colours)
+
+
+def with_tool(name: str, tool: str | None) -> str:
+    """A name as lists show it: `alice-2 · claude`."""
+    return f"{name}{WITH_TOOL}{tool}" if tool else name
+
+
+def alive_word(label: str, evidence: str | None) -> str:
+    """How alive somebody is, in a word: an exited program says more than the time does."""
+    return "Gone" if evidence == "gone" else label
 
 
 def _bearable(text: str) -> str:
@@ -234,3 +245,46 @@ def _cut(text: str, width: int) -> str:
     while kept and columns_of(kept) >= width:
         kept = kept[:-1]
     return kept.rstrip() + "…"
+
+
+# Sentences for people: broken between words where the terminal ends.
+#
+# A command in backticks is what one copies, so it is never broken; if it is wider than the
+# terminal it has a line of its own, and the terminal breaks that. Into a pipe or a file all is
+# written as it is.
+
+_STYLE: Final = re.compile(r"\x1b\[[0-9;]*m")
+_UNBROKEN: Final = re.compile(r"(\s*)((?:`[^`]*`|[^\s`]+|`)+)")
+INDENT: Final = "  "
+
+
+def wrapped(line: str, stream: TextIO, indent: str = INDENT) -> Iterator[str]:
+    """The lines that `line` is on the terminal behind `stream`; itself if that is none.
+
+    All but the first begin with `indent`, or as the first does if that begins further in.
+    """
+    columns = _columns_of_terminal(stream)
+    if columns is None or _width(line) <= columns:
+        yield line
+        return
+    below = max(indent, line[: len(line) - len(line.lstrip(" "))])
+    shown = ""
+    for blanks, word in _UNBROKEN.findall(line):
+        longer = f"{shown}{blanks}{word}"
+        if shown.strip() and _width(longer) > columns:
+            yield shown
+            longer = f"{below}{word}"
+        shown = longer
+    yield shown
+
+
+def _width(text: str) -> int:
+    return columns_of(_STYLE.sub("", text))
+
+
+def _columns_of_terminal(stream: TextIO) -> int | None:
+    """How wide the terminal is; None if it is none, or does not say."""
+    try:
+        return os.get_terminal_size(stream.fileno()).columns or None if stream.isatty() else None
+    except (OSError, ValueError):
+        return None

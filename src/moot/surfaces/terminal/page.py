@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from moot.api.page_files import FORMS, write_page
+from moot.api.page.files import FORMS, write_page
 from moot.surfaces.terminal.answer import Answer, say_aside
 from moot.surfaces.terminal.output import output_option
 

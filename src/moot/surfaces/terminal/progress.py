@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
+
+from moot.surfaces.terminal.answer import visible
 
 if TYPE_CHECKING:
     from rich.progress import Progress
+
 
 Tell = Callable[[int, int], None]
 QUIET_SECONDS = 0.5
@@ -67,3 +71,40 @@ class _Bar:
     def close(self) -> None:
         if self._shown is not None:
             self._shown.stop()
+
+
+# One line on standard error that says what is being done, and goes when something is shown.
+#
+# Only at a terminal that can take a line back; elsewhere nothing is written.
+
+_ERASE: Final = "\r\x1b[2K"
+
+
+class StatusLine:
+    """`show` replaces what stood there, `clear` takes it away."""
+
+    def __init__(self) -> None:
+        self._can_erase = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+        self._stands = False
+
+    def show(self, text: str) -> None:
+        if self._can_erase:
+            import shutil  # slow to load, for every command that shows no line
+
+            room = max(20, shutil.get_terminal_size().columns - 4)
+            line = visible(text)
+            line = line if len(line) <= room else f"{line[: room - 1]}…"
+            self._write(f"{_ERASE}\x1b[2m… {line}\x1b[0m")
+            self._stands = True
+
+    def clear(self) -> None:
+        if self._stands:
+            self._write(_ERASE)
+            self._stands = False
+
+    def _write(self, text: str) -> None:
+        try:
+            sys.stderr.write(text)
+            sys.stderr.flush()
+        except OSError:  # nobody reads it any more; the work goes on
+            self._can_erase = False

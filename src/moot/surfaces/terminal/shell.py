@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from moot.core.errors import Refused, Unavailable
-from moot.store.named_files import MAX_BYTES, decode_text, read_bounded, require_bounded
+from moot.store.files import MAX_BYTES, decode_text, read_bounded, require_bounded
 from moot.surfaces.environment import read_epoch, read_stale_time
 from moot.surfaces.terminal.answer import (
     Answer,
@@ -26,16 +26,24 @@ from moot.surfaces.terminal.answer import (
     silence,
     visible,
 )
-from moot.surfaces.terminal.docstrings import clean_docstring
 from moot.surfaces.terminal.output import find_outputs
 from moot.surfaces.terminal.typed import hints_naming
 
 if TYPE_CHECKING:
     from moot.api.session import Session
     from moot.core.debug import DebugLog
-    from moot.keys.folder import KeyFolder
-    from moot.keys.folder_keys import Passphrase
+    from moot.keys.folder import KeyFolder, Passphrase
     from moot.workspace.workspace import Workspace
+
+
+# Docstrings as help texts, without loading `inspect`: that takes as long as half of click.
+
+
+def clean_docstring(text: str) -> str:
+    """Without the indentation that the lines after the first share; as `inspect.cleandoc` does."""
+    first, *rest = text.expandtabs().split("\n")
+    margin = min((len(line) - len(line.lstrip()) for line in rest if line.strip()), default=0)
+    return "\n".join([first.lstrip(), *(line[margin:] for line in rest)]).strip("\n")
 
 
 class Shell:
@@ -165,7 +173,7 @@ class Shell:
 
     def ask_passphrase(self, name: str) -> Passphrase | None:
         """From MOOT_PASSPHRASE_FILE, else typed at a terminal, else none: nothing hangs."""
-        from moot.keys.folder_keys import Passphrase
+        from moot.keys.folder import Passphrase
 
         file = self.env.get("MOOT_PASSPHRASE_FILE")
         if file:

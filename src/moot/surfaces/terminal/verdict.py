@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from moot.core.findings import Finding, Severity
-from moot.core.plural import plural
+from moot.core.text import plural
 from moot.surfaces.terminal.answer import (
     DONE,
     REFUSED,

@@ -1,16 +1,21 @@
 """`moot serve`: a workspace in the browser while agents work. It reads; no agent writes through it.
 
-    routes      which address is which operation, and how its arguments are read
-    answers     one envelope for every answer, its ETag, and the status of an error
-    access      who may look: the token, both halves of the secret, one-use tickets
-    gate        what every request passes first: Host, Origin, size; and what every answer carries
-    live        who listens, and what is said to them: which screens changed
-    readers     threads that read, each with a workspace of its own
-    watcher     notices changes, once for all who listen
-    checks      the record is checked in a process of its own; the last verdict is kept
-    openapi     the API described from its types
-    app, server what all of this is put together in, and how it is started
-    static/     the page: its modules, its style, its icon
+    access.py         what every request passes first, and what every answer carries
+    answers.py        one envelope for every answer, as the command line prints it, with an ETag
+                      and a status
+    app.py            the files of the page, read once and given by name: no path of a request
+                      reaches the disk
+    human_rulings.py  A person's word that was prepared on the page, given in the terminal of
+                      `moot serve --decide`
+    live.py           who listens, and what they are told: which screens changed, never what
+                      happened (OPR-096)
+    openapi.py        the API as an OpenAPI document, made from the types of the operations and
+                      from the table of routes: there is nothing to keep up by hand, and a test
+                      holds answers to it
+    readers.py        threads that read
+    routes.py         which address is which operation
+    server.py         starting the server: where it listens, under which names, and what is
+                      printed
 
 Starlette and uvicorn are imported here alone, and only by `moot serve`.
 """

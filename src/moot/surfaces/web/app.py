@@ -1,40 +1,150 @@
-"""The application: looks at the address, asks who it is, and hands on.
-
-Whatever is computed is an operation of the library (`routes.py`); here are only the few answers
-that belong to the server itself: entering and leaving, tickets, live events, files of the page.
-"""
+"""The files of the page, read once and given by name: no path of a request reaches the disk."""
 
 from __future__ import annotations
 
 import asyncio
+import gzip
+import hashlib
+import re
+import tempfile
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from urllib.parse import unquote
 
 import msgspec
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 
+from moot.api.page.reports import report
+from moot.api.workspace.artifacts import show as show_artifact
 from moot.core.errors import Malformed, MootError
-from moot.surfaces.web import refusals
+from moot.pages import to_html
+from moot.pages.style import CSS, POLICY
+from moot.surfaces.web import answers
 from moot.surfaces.web.access import COOKIE_SECONDS, Access
 from moot.surfaces.web.answers import HttpAnswer, answer_error, answer_with
-from moot.surfaces.web.live import Listeners
+from moot.surfaces.web.live import Listeners, Watcher
 from moot.surfaces.web.openapi import describe_api
-from moot.surfaces.web.opened_files import draw_report, open_artifact, open_report
 from moot.surfaces.web.routes import MOST_TEXT, find_route, read_arguments
-from moot.surfaces.web.static_files import PAGE, read_static_files
-from moot.surfaces.web.watcher import Watcher
 
 if TYPE_CHECKING:
-    from moot.surfaces.web.checks import RecordChecks
-    from moot.surfaces.web.gate import Message, Receive, Send
-    from moot.surfaces.web.persons_word import PersonsWords
-    from moot.surfaces.web.readers import Readers
+    from moot.pages import Report
+    from moot.surfaces.web.access import Message, Receive, Send
+    from moot.surfaces.web.human_rulings import PersonsWords
+    from moot.surfaces.web.readers import Readers, RecordChecks
+
+
+TYPES: Final = {
+    "html": "text/html; charset=utf-8",
+    "css": "text/css; charset=utf-8",
+    "js": "text/javascript; charset=utf-8",
+    "svg": "image/svg+xml",
+}
+PAGE: Final = "index.html"
+REPORT_STYLE: Final = "report.css"
+
+
+class StaticFile(NamedTuple):
+    body: bytes
+    compressed: bytes
+    content_type: str
+    etag: str
+
+
+def read_static_files() -> dict[str, StaticFile]:
+    """Every file in `static/`, by its name, and the style of reports."""
+    found = {REPORT_STYLE: _static_file(REPORT_STYLE, _report_style().encode())}
+    for file in files("moot.surfaces.web").joinpath("static").iterdir():
+        if file.name.rpartition(".")[2] in TYPES:
+            found[file.name] = _static_file(file.name, file.read_bytes())
+    return found
+
+
+def _static_file(name: str, body: bytes) -> StaticFile:
+    etag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
+    content_type = TYPES[name.rpartition(".")[2]]
+    return StaticFile(body, gzip.compress(body, mtime=0), content_type, etag)
+
+
+def _report_style() -> str:
+    """The stylesheet of a report, for one that stands inside the page in a tree of its own: there
+    its outermost element is the host."""
+    return re.sub(r"(?<![\w.#-])(:root|html|body)\{", ":host{", CSS)
+
+
+# What opens in a tab of its own: a report as its page, a stored file as a download, never inline.
+#
+# Both are opened by a ticket. A report brings its own policy, which allows its one stylesheet.
+
+_SHA256: Final = re.compile(r"[0-9a-f]{64}\Z")
+OK: Final = 200
+
+
+async def open_report(readers: Readers, name: str) -> Response:
+    """The report of anything that has one, as the page that `moot report` writes."""
+    answer = await readers.run(lambda: _make_report(readers, unquote(name)))
+    if answer.status != OK:
+        return Response(answer.body, answer.status, media_type="application/json")
+    policy = f"{POLICY}; frame-ancestors 'none'"
+    return Response(
+        answer.body,
+        media_type="text/html; charset=utf-8",
+        headers={"content-security-policy": policy},
+    )
+
+
+def _make_report(readers: Readers, name: str) -> HttpAnswer:
+    try:
+        page = report(readers.open_session(), name).report
+    except MootError as error:
+        return answer_error("report", error)
+    shown: Report = page  # type: ignore[assignment]  # given because no file was named
+    return HttpAnswer(OK, to_html(shown).encode(), "")
+
+
+async def draw_report(readers: Readers, name: str) -> HttpAnswer:
+    """The same report for the page itself, which shows it in a tree of its own."""
+    answer = await readers.run(lambda: _make_report(readers, unquote(name)))
+    if answer.status != OK:
+        return answer
+    _, _, body = answer.body.decode().partition("<body>")  # its style comes from a file of its own
+    return answer_with("report", {"html": body.rpartition("</body>")[0]})
+
+
+async def open_artifact(readers: Readers, name: str) -> Response:
+    """A stored file, checked against its hash, to be saved: its bytes are never shown here."""
+    answer = await readers.run(lambda: _read_artifact(readers, name))
+    if answer.status != OK:
+        return Response(answer.body, answer.status, media_type="application/json")
+    headers = {
+        "content-disposition": f'attachment; filename="{name[:16]}.bin"',
+        "content-security-policy": "default-src 'none'; sandbox",
+    }
+    return Response(answer.body, media_type="application/octet-stream", headers=headers)
+
+
+def _read_artifact(readers: Readers, name: str) -> HttpAnswer:
+    if not _SHA256.match(name):
+        return answer_error("artifact.show", answers.nothing_here())
+    with tempfile.TemporaryDirectory(prefix="moot-serve-") as folder:
+        file = Path(folder, "artifact")
+        try:
+            show_artifact(readers.open_session(), name, file=file)
+        except MootError as error:
+            return answer_error("artifact.show", error)
+        return HttpAnswer(OK, file.read_bytes(), "")
+
+
+# The application: looks at the address, asks who it is, and hands on.
+#
+# Whatever is computed is an operation of the library (`routes.py`); here are only the few answers
+# that belong to the server itself: entering and leaving, tickets, live events, files of the page.
 
 HALF: Final = "x-moot-half"
 MOST_BODY: Final = 64 * 1024
-OK: Final = 200
 PAGES: Final = frozenset({"/", "/enter"})
 ICON: Final = "/favicon.ico"
 ENTER: Final = "/api/v1/enter"
@@ -104,7 +214,7 @@ class PageServer:
             response = _to_response(answer_error("", error))
         except Exception as error:  # noqa: BLE001 - the outermost function
             self._on_bug(error)
-            response = _to_response(answer_error("", refusals.bug(error)))
+            response = _to_response(answer_error("", answers.bug(error)))
         await response(scope, receive, send)
 
     async def _live(self, receive: Receive, send: Send) -> None:
@@ -146,7 +256,7 @@ class PageServer:
             return _to_response(drawn, request)
         found = find_route(path)
         if found is None:
-            raise refusals.nothing_here()
+            raise answers.nothing_here()
         route, inside = found
         query = dict(request.query_params)
         if len(query) != len(request.query_params.multi_items()):
@@ -160,7 +270,7 @@ class PageServer:
             return await self._enter(request)
         post = self._posts.get(path)
         if post is None:
-            raise refusals.nothing_here()
+            raise answers.nothing_here()
         self._require_both_halves(request)
         return await post(request)
 
@@ -168,7 +278,7 @@ class PageServer:
         token = _text_field(await _read_json(request), "token")
         visit = self._access.enter(token)
         if visit is None:
-            raise refusals.not_let_in()
+            raise answers.not_let_in()
         response = _to_response(answer_with("enter", {"half": visit.half}))
         response.set_cookie(
             self._cookie_name,
@@ -203,7 +313,7 @@ class PageServer:
 
     async def _take_word(self, request: Request) -> Response:
         if self._words is None:
-            raise refusals.decide_is_off()
+            raise answers.decide_is_off()
         standing = await self._words.take(await _read_json(request))
         return _to_response(answer_with("words", standing))
 
@@ -213,7 +323,7 @@ class PageServer:
     def _listen(self, request: Request) -> Response:
         self._require_ticket(request, EVENTS)
         if self._listeners.is_full():
-            response = _to_response(answer_error("events", refusals.too_many_listen()))
+            response = _to_response(answer_error("events", answers.too_many_listen()))
             response.headers["retry-after"] = "10"
             return response
         frames = self._listeners.frames(request.headers.get("last-event-id", "")[:64])
@@ -222,7 +332,7 @@ class PageServer:
     def _file(self, request: Request, name: str) -> Response:
         file = self._files.get("icon.svg" if name == ICON else name)
         if file is None:
-            raise refusals.nothing_here()
+            raise answers.nothing_here()
         headers = {"etag": file.etag, "cache-control": "no-cache", "vary": "accept-encoding"}
         if request.headers.get("if-none-match") == file.etag:
             return Response(status_code=304, headers=headers)
@@ -236,12 +346,12 @@ class PageServer:
 
     def _require_both_halves(self, request: Request) -> None:
         if not self._access.may_look(self._cookie(request), request.headers.get(HALF, "")):
-            raise refusals.not_let_in()
+            raise answers.not_let_in()
 
     def _require_ticket(self, request: Request, target: str) -> None:
         ticket = request.query_params.get("ticket", "")
         if not self._access.take_ticket(ticket, self._cookie(request), target):
-            raise refusals.not_let_in()
+            raise answers.not_let_in()
 
 
 def raw_path(request: Request) -> str:
@@ -254,16 +364,16 @@ async def _read_json(request: Request) -> dict[str, Any]:
     """The body as an object; bounded, and only under its own content type: a form of another page
     cannot send that without asking first."""
     if request.headers.get("content-type", "").partition(";")[0].strip() != _JSON:
-        raise refusals.not_json("the body must be application/json")
+        raise answers.not_json("the body must be application/json")
     body = b""
     async for piece in request.stream():
         body += piece
         if len(body) > MOST_BODY:
-            raise refusals.body_too_large(MOST_BODY)
+            raise answers.body_too_large(MOST_BODY)
     try:
         return msgspec.json.decode(body or b"{}", type=dict[str, Any])
     except (msgspec.DecodeError, UnicodeDecodeError):
-        raise refusals.not_json("the body is no JSON object") from None
+        raise answers.not_json("the body is no JSON object") from None
 
 
 def _text_field(body: dict[str, Any], name: str) -> str:

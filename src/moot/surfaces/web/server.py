@@ -13,12 +13,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import uvicorn
 
 from moot.core.errors import MootError
-from moot.surfaces.web.access import Access
+from moot.surfaces.web.access import Access, Gate
 from moot.surfaces.web.app import PageServer
-from moot.surfaces.web.checks import RecordChecks
-from moot.surfaces.web.gate import Gate
 from moot.surfaces.web.live import Listeners
-from moot.surfaces.web.readers import Readers
+from moot.surfaces.web.readers import Readers, RecordChecks
 
 if TYPE_CHECKING:
     from moot.api.session import Session
@@ -86,7 +84,7 @@ def make_server(
     checks = RecordChecks(folder, env, lambda: listeners.tell(("verify", "status")))
     words = None
     if decide:
-        from moot.surfaces.web.persons_word import PersonsWords
+        from moot.surfaces.web.human_rulings import PersonsWords
 
         words = PersonsWords(readers, folder, env, say, lambda: listeners.tell(("decisions",)))
     page = PageServer(

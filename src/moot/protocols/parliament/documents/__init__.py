@@ -1,10 +1,11 @@
 """A session as people and participants read it.
 
-    proceedings.py  the state, every message, every summary: what the documents are made of
-    final_document.py        the final document, in seven sections
-    report.py       the session as a page
-    difference.py   what changed between two versions of the bill
-    turn_context.py      what a participant is given to read before its turn
+    final_document.py  the final document: seven sections, every dissent in full, every vote on
+                       record
+    report.py          A session as a page: what was decided, who was against it, the chamber,
+                       the bill's history
+    turn_context.py    what a participant is given to read: the near rounds in full, the far
+                       ones as summaries
 
 Nothing here decides anything, and nothing in the folder above imports it.
 """

@@ -12,10 +12,10 @@ from typing import Final
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from moot.protocols.parliament import clock, concessions, motives, temperatures
-from moot.protocols.parliament.files.contents import BillFile, SessionFile
+from moot.protocols.parliament import discipline, motives, round_clock
+from moot.protocols.parliament.files.file_shapes import BillFile, SessionFile
+from moot.protocols.parliament.messages.contents import STANCE_MEANINGS, Kind, SessionStatus, Stance
 from moot.protocols.parliament.messages.message import LedgerMessage
-from moot.protocols.parliament.messages.words import STANCE_MEANINGS, Kind, SessionStatus, Stance
 from moot.protocols.parliament.model import Seat, State
 from moot.protocols.parliament.session_files import make_bill_file, make_session_file
 from moot.protocols.parliament.summaries import Summary
@@ -102,15 +102,15 @@ def first_full_round(state: State) -> int:
 
 def describe_own_seat(state: State, seat: Seat) -> OwnSeat:
     """PAR-105: the budget, and everything else the seat's next reply depends on."""
-    allowed = concessions.allowed_stances(state.round.number)
+    allowed = discipline.allowed_stances(state.round.number)
     return OwnSeat(
         agent_id=seat.id,
         name=seat.name,
         motives=seat.motives,
         motive_satisfaction=dict(seat.scores_by_motive()),
         temperature=seat.temperature,
-        archetype=temperatures.archetype_of(seat.temperature),
-        response_budget=clock.sentence_budget(state),
+        archetype=round_clock.archetype_of(seat.temperature),
+        response_budget=round_clock.sentence_budget(state),
         # PAR-030: each stance is shown with its meaning.
         stances={str(stance): STANCE_MEANINGS[stance] for stance in Stance if stance in allowed},
         is_quiet=seat.is_quiet,

@@ -1,12 +1,8 @@
 """The four files of a session, as anyone may check them: from their bytes alone.
 
-    contents.py       session.json and bill.json as frozen values
-    file_shapes.py     what must stand in each file, key by key
-    summary_shape.py  a round's summary, a vote's row
-    inspection.py     are the files sound? every check in its order
-    message_checks.py    each message against those before it
-    file_checks.py     each file against the others
-    four_files.py           the four files side by side, for both
+    file_checks.py  each file against the others: one problem, one bill, one history of votes
+    file_shapes.py  the shapes of the four files, key by key, as the protocol prints them
+    inspection.py   are the four files sound?
 
 They are written by `session_files.py` one folder up, from the record.
 """

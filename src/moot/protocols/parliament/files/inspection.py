@@ -5,11 +5,19 @@ against the others, with every tally and record counted again from the messages.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from typing import Any, Final
 
 from moot.core.errors import Malformed
 from moot.core.findings import Finding, Severity, select_errors
-from moot.protocols.parliament.files import file_checks, message_checks
+from moot.protocols.parliament.files import file_checks
+from moot.protocols.parliament.files.file_checks import (
+    FilesCheck,
+    FourFiles,
+    PlacedMessage,
+    read_satisfaction,
+    recount_ballots,
+)
 from moot.protocols.parliament.files.file_shapes import (
     BILL_FILE,
     FILES,
@@ -18,26 +26,282 @@ from moot.protocols.parliament.files.file_shapes import (
     SHAPES,
     SUMMARIES_FILE,
 )
-from moot.protocols.parliament.files.four_files import FilesCheck, FourFiles
+from moot.protocols.parliament.messages import limits
+from moot.protocols.parliament.messages.contents import PRIME_MINISTER, SPEAKER, Kind, RulingAction
+from moot.protocols.parliament.messages.limits import is_majority, possible_budgets, possible_caps
 from moot.protocols.parliament.messages.shapes import make_finding, read_json
-from moot.protocols.parliament.messages.words import Kind, RulingAction
+
+# Each message against those before it, and against the session file.
+#
+# Every check reads the book and yields findings. Messages whose shape is wrong are left out: the
+# finding about their shape is enough.
+
+Findings = Iterator[Finding]
+WARNING: Final = Severity.WARNING
+
+
+def check_numbering(book: FourFiles) -> Findings:
+    """PAR-006 and PAR-090: ids only grow, and the session knows the next one."""
+    for before, entry in pairwise(book.entries):
+        if _message_number(entry) <= _message_number(before):
+            why = f"{entry.message['id']} follows {before.message['id']}"
+            yield make_finding(
+                "PAR-006", "bad_order", why, f"{entry.where}.id", "ids only ever grow"
+            )
+    if book.session is None or not book.entries:
+        return
+    due = _message_number(book.entries[-1]) + 1
+    if book.session["next_message_id"] != due:
+        why = f"{book.session['next_message_id']} does not follow the last message"
+        where = f"{SESSION_FILE}#next_message_id"
+        yield make_finding("PAR-090", "files_differ", why, where, f"it is {due}")
+
+
+def _message_number(entry: PlacedMessage) -> int:
+    return int(entry.message["id"].removeprefix("msg-"))
+
+
+def check_order(book: FourFiles) -> Findings:
+    """Time and rounds go forward, and no further than the session."""
+    for before, entry in pairwise(book.entries):
+        if entry.message["round"] < before.message["round"]:
+            why = f"round {entry.message['round']} after round {before.message['round']}"
+            yield make_finding(
+                "PAR-007", "bad_order", why, f"{entry.where}.round", "rounds only grow"
+            )
+        if _moment(entry) < _moment(before):
+            why = "it is earlier than the message before it"
+            where, hint = f"{entry.where}.timestamp", "check the clock of whoever wrote it"
+            yield make_finding("PAR-008", "earlier_than_before", why, where, hint, WARNING)
+    if book.session is not None and book.entries:
+        last, now = book.entries[-1], book.session["current_round"]
+        if last.message["round"] > now:
+            why, where = f"the session is in round {now} only", f"{last.where}.round"
+            yield make_finding("PAR-007", "files_differ", why, where, "check current_round")
+
+
+def _moment(entry: PlacedMessage) -> str:
+    """The time of a message in a form that sorts, however its UTC and its fraction are written."""
+    moment = entry.message["timestamp"].removesuffix("Z").removesuffix("+00:00")
+    second, _, fraction = moment.partition(".")
+    return f"{second}.{fraction:0<6}"
+
+
+def check_senders(book: FourFiles) -> Findings:
+    """PAR-009 and PAR-024: whoever speaks or is spoken to has a seat."""
+    if book.session is None:
+        return
+    for entry in book.entries:
+        named = [("from", entry.sender)] if entry.sender not in (SPEAKER, PRIME_MINISTER) else []
+        named += [("to", entry.message["to"])] if entry.message.get("to") else []
+        if entry.kind == Kind.SPEAKER_RULING and entry.content["target"] is not None:
+            named.append(("content.target", entry.content["target"]))
+        for name, seat in named:
+            if seat not in book.seats:
+                hint = f"seats: {', '.join(book.seats)}"
+                where = f"{entry.where}.{name}"
+                yield make_finding("PAR-009", "unknown_seat", f"{seat} has no seat", where, hint)
+
+
+def check_statements(book: FourFiles) -> Findings:
+    """PAR-019, PAR-022 and PAR-023."""
+    heard: set[str] = set()
+    for entry in book.messages_of_kind(Kind.OPENING_STATEMENT):
+        if entry.message["round"] != 0:
+            where, hint = f"{entry.where}.round", "opening statements belong to round 0"
+            yield make_finding("PAR-019", "wrong_round", "this is not round 0", where, hint)
+        if entry.sender in heard:
+            where, hint = f"{entry.where}.from", "one opening statement a seat"
+            yield make_finding("PAR-023", "said_twice", f"{entry.sender} spoke before", where, hint)
+        heard.add(entry.sender)
+        yield from _length_findings(entry)
+
+
+def _length_findings(entry: PlacedMessage) -> Findings:
+    for name, low, high in (("approach", 3, 5), ("principle", 1, 1)):
+        count = limits.count(entry.content["direction"][name])
+        if not low <= count <= high:
+            due = f"{low} to {high} sentences" if high > low else "one sentence"
+            where = f"{entry.where}.content.direction.{name}"
+            why = f"{name} has {count} sentences"
+            yield make_finding("PAR-022", "unusual_length", why, where, f"write {due}", WARNING)
+
+
+def check_answers(book: FourFiles) -> Findings:
+    """PAR-027: every answer has its question, once."""
+    asked = {entry.message["id"]: entry for entry in book.messages_of_kind(Kind.QUESTION)}
+    done: set[str] = set()
+    for entry in book.messages_of_kind(Kind.ANSWER):
+        reply, where = entry.message["in_reply_to"], f"{entry.where}.in_reply_to"
+        question = asked.get(reply)
+        if question is None or question.place > entry.place:
+            why = f"{reply} is no question before this"
+            yield make_finding("PAR-027", "no_question", why, where, "name the question's id")
+            continue
+        if reply in done:
+            why = f"{reply} was answered before"
+            yield make_finding("PAR-027", "answered_twice", why, where, "answer each question once")
+        done.add(reply)
+        if (entry.sender, entry.message["to"]) != (question.message["to"], question.sender):
+            why = f"{reply} was put to {question.message['to']} by {question.sender}"
+            hint = "only who was asked answers, to who asked"
+            yield make_finding("PAR-027", "wrong_sender", why, f"{entry.where}.from", hint)
+
+
+def check_exchanges(book: FourFiles) -> Findings:
+    """PAR-099: no round has more exchanges than its clock allows."""
+    if book.session is None:
+        return
+    counted: dict[int, int] = {}
+    for entry in book.messages_of_kind(Kind.ANSWER):
+        number = entry.message["round"]
+        counted[number] = counted.get(number, 0) + 1
+        cap = _cap_of_round(book.session, len(book.seats), number)
+        if counted[number] == cap + 1:
+            why = f"round {number} has {cap} exchanges"
+            hint = "after the last exchange the speaker calls a vote or ends the round"
+            yield make_finding("PAR-099", "over_the_cap", why, entry.where, hint)
+    yield from _clock_findings(book.session, len(book.seats), counted)
+
+
+def _cap_of_round(session: dict[str, Any], seats: int, number: int) -> int:
+    """The file shows the cap of its current round; of any other we know the highest possible."""
+    possible, shown = possible_caps(seats, number), session["debate_clock"]
+    cap: int = shown["max_exchanges_per_round"]
+    return cap if number == session["current_round"] and cap in possible else possible[-1]
+
+
+def _clock_findings(session: dict[str, Any], seats: int, counted: dict[int, int]) -> Findings:
+    """PAR-098 to PAR-104: the clock shows what the round has."""
+    number, in_file = session["current_round"], session["debate_clock"]
+    exchanges = counted.get(number, 0)
+    due = {
+        "max_exchanges_per_round": ("PAR-099", possible_caps(seats, number)),
+        "response_budget": ("PAR-103", possible_budgets(number)),
+        "exchanges_this_round": ("PAR-104", range(exchanges, exchanges + 1)),
+    }
+    for name, (rule, possible) in due.items():
+        if in_file[name] not in possible:
+            low, high = possible[0], possible[-1]
+            expected = f"{low}" if low == high else f"{low} to {high}"
+            why = f"{name} is {in_file[name]}, not {expected}"
+            where, hint = (
+                f"{SESSION_FILE}#debate_clock.{name}",
+                f"it is {expected} in round {number}",
+            )
+            yield make_finding(
+                rule, "wrong_clock", why, where, hint, _clock_severity(name, session)
+            )
+
+
+def _clock_severity(name: str, session: dict[str, Any]) -> Severity:
+    """C-06: fewer sentences than three in a late round harm nobody; scripts write two."""
+    is_stricter = name == "response_budget" and session["debate_clock"][name] in (1, 2)
+    return WARNING if is_stricter and session["current_round"] >= 4 else Severity.ERROR
+
+
+def check_motions(book: FourFiles) -> Findings:
+    """PAR-041: a motion that was taken from a message names it, and has the same mover."""
+    carriers = {
+        entry.message["id"]: entry for entry in book.messages_of_kind(Kind.QUESTION, Kind.ANSWER)
+    }
+    for entry in book.messages_of_kind(Kind.MOTION):
+        reply = entry.message.get("in_reply_to")
+        if reply is None:
+            continue
+        source = carriers.get(reply)
+        if source is None or source.place > entry.place or source.sender != entry.sender:
+            why = f"{reply} is no question or answer of {entry.sender} before this"
+            where, hint = f"{entry.where}.in_reply_to", "name the message it came with"
+            yield make_finding("PAR-041", "no_message", why, where, hint)
+
+
+def check_scores(book: FourFiles) -> Findings:
+    """PAR-032, PAR-034 and PAR-095: scores are about one's own motives and are kept."""
+    latest: dict[str, dict[str, int]] = {}
+    for entry in book.messages_of_kind(Kind.ANSWER, Kind.VOTE):
+        seat = book.seats.get(entry.sender)
+        if seat is None:
+            continue
+        for motive in entry.content["motive_scores"]:
+            if motive not in seat["motives"]:
+                where = f"{entry.where}.content.motive_scores.{motive}"
+                why, hint = f"{motive} is not a motive of {entry.sender}", _list_motives(seat)
+                yield make_finding("PAR-032", "foreign_motive", why, where, hint)
+        latest.setdefault(entry.sender, {}).update(entry.content["motive_scores"])
+    for place, seat in enumerate(book.seats.values()):
+        where = f"{SESSION_FILE}#representatives[{place}].motive_satisfaction"
+        satisfaction = read_satisfaction(seat)
+        if set(satisfaction) != set(seat["motives"]):
+            why = "a key is not one of its motives"
+            yield make_finding("PAR-095", "bad_motives", why, where, _list_motives(seat))
+        for motive, score in latest.get(seat["agent_id"], {}).items():
+            if satisfaction.get(motive, score) != score:
+                why = f"{motive} was last scored {score}"
+                yield make_finding(
+                    "PAR-034", "files_differ", why, f"{where}.{motive}", f"it is {score}"
+                )
+
+
+def _list_motives(seat: dict[str, Any]) -> str:
+    return f"motives of {seat['agent_id']}: {', '.join(seat['motives'])}"
+
+
+def check_votes(book: FourFiles) -> Findings:
+    """PAR-056 and PAR-071: one vote a seat, and every tally counted again."""
+    voted: set[str] = set()
+    for entry in book.messages_of_kind(Kind.VOTE, Kind.VOTE_TALLY):
+        if entry.kind == Kind.VOTE_TALLY:
+            voted.clear()
+        elif entry.sender in voted:
+            where, hint = f"{entry.where}.from", "one vote a seat on each ballot"
+            yield make_finding(
+                "PAR-056", "voted_twice", f"{entry.sender} voted before", where, hint
+            )
+        else:
+            voted.add(entry.sender)
+    for count in recount_ballots(book):
+        if count.tally is not None:
+            yield from _recount_findings(book, count.votes, count.tally)
+
+
+def _recount_findings(book: FourFiles, cast: dict[str, str], tally: PlacedMessage) -> Findings:
+    announced = tally.content
+    for name, word in (("yes_votes", "YES"), ("no_votes", "NO")):
+        due = {seat for seat, vote in cast.items() if vote == word}
+        if set(announced[name]) != due:
+            why = f"the ballots say {', '.join(sorted(due)) or 'nobody'}"
+            where = f"{tally.where}.content.{name}"
+            yield make_finding("PAR-071", "wrong_tally", why, where, "count the ballots again")
+    if book.session is None:
+        return
+    seats, yes = len(book.seats), sum(vote == "YES" for vote in cast.values())
+    if announced["tally"]["total"] != seats:
+        why, where = f"there are {seats} seats", f"{tally.where}.content.tally.total"
+        yield make_finding("PAR-071", "wrong_tally", why, where, "the total is the number of seats")
+    elif announced["passed"] != is_majority(yes, seats):
+        why, where = f"{yes} of {seats} voted YES", f"{tally.where}.content.passed"
+        yield make_finding(
+            "PAR-071", "wrong_tally", why, where, "more than half of all seats pass it"
+        )
+
 
 CHECKS: Final[tuple[FilesCheck, ...]] = (
     file_checks.check_same_session,
-    message_checks.check_numbering,
-    message_checks.check_order,
+    check_numbering,
+    check_order,
     file_checks.check_seats,
-    message_checks.check_senders,
-    message_checks.check_statements,
-    message_checks.check_answers,
-    message_checks.check_exchanges,
-    message_checks.check_motions,
-    message_checks.check_scores,
+    check_senders,
+    check_statements,
+    check_answers,
+    check_exchanges,
+    check_motions,
+    check_scores,
     file_checks.check_bill_versions,
     file_checks.check_drafter,
     file_checks.check_amendments,
     file_checks.check_positions,
-    message_checks.check_votes,
+    check_votes,
     file_checks.check_vote_records,
     file_checks.check_summaries,
 )

@@ -1,11 +1,14 @@
 """The ten messages in themselves: their words, their fields, their form. No session is known here.
 
-    words.py      the closed vocabularies, spelled as the protocol spells them
-    contents.py   what each type of message holds, as frozen values
-    shapes.py     JSON shapes as tables             schema.py     the shape of each type
-    message.py    a message, read and written       templates.py  one of each, to be filled in
-    sentences.py  counted and cut                   excerpts.py   quoted within bounds
-    limits.py     exchanges, sentences, majority: the arithmetic of messages
+    contents.py  what each type of message holds, as frozen values in the order the protocol
+                 prints them
+    limits.py    how many exchanges a round has, how long a response may be, and how many votes
+                 pass a bill
+    message.py   messages: as a seat sends them (the Agent Response Format) and as they stand in
+                 the ledger
+    schema.py    what a message must look like, type by type: one table of fields, then how its
+                 fields must agree
+    shapes.py    shapes of JSON as tables: what must stand where, under which norm
 
 Whether a message fits the moment of a session is decided by the rules one folder up.
 """

@@ -14,9 +14,17 @@ import msgspec
 
 from moot.core.clock import Millis, to_text
 from moot.core.findings import Finding
-from moot.core.prepared_types import prepare_type
-from moot.protocols.parliament.messages import words
-from moot.protocols.parliament.messages.contents import CONTENT_TYPES, Content, Motion
+from moot.core.machine import fill_from
+from moot.core.paged_map import prepare_type
+from moot.protocols.parliament.messages import contents
+from moot.protocols.parliament.messages.contents import (
+    CONTENT_TYPES,
+    PRIME_MINISTER,
+    SPEAKER,
+    Content,
+    Kind,
+    Motion,
+)
 from moot.protocols.parliament.messages.schema import (
     ADDRESSED,
     CONTENT_SHAPES,
@@ -35,7 +43,6 @@ from moot.protocols.parliament.messages.shapes import (
     text_like,
     whole_number,
 )
-from moot.protocols.parliament.messages.words import Kind
 
 # A message must fit into one event, which has room for 64 kB.
 MAX_MESSAGE: Final = 48 * 1024
@@ -82,15 +89,12 @@ def format_timestamp(at: Millis) -> str:
 
 def make_message(response: Response, number: int, round_number: int, at: Millis) -> LedgerMessage:
     """PAR-082: the clerk fills id, round and timestamp; a motion is a message of its own."""
-    return LedgerMessage(
+    return fill_from(
+        LedgerMessage,
+        response,
         id=format_message_id(number),
-        type=response.type,
         round=round_number,
         timestamp=format_timestamp(at),
-        sender=response.sender,
-        to=response.to,
-        in_reply_to=response.in_reply_to,
-        content=response.content,
     )
 
 
@@ -163,9 +167,9 @@ def to_document(value: msgspec.Struct) -> Document:
 
 
 _CLERK_FIELDS: Final = {
-    "id": ("PAR-006", text_like("PAR-006", words.MESSAGE_ID, "msg-001")),
+    "id": ("PAR-006", text_like("PAR-006", contents.MESSAGE_ID, "msg-001")),
     "round": ("PAR-007", whole_number("PAR-007", 0)),
-    "timestamp": ("PAR-008", text_like("PAR-008", words.TIMESTAMP, "2026-02-10T14:30:00Z")),
+    "timestamp": ("PAR-008", text_like("PAR-008", contents.TIMESTAMP, "2026-02-10T14:30:00Z")),
 }
 
 
@@ -229,9 +233,9 @@ def _address_findings(kind: str, document: Document, path: str) -> Iterator[Find
         yield from _require_field(document, "in_reply_to", rule, reply)
     if document.get("in_reply_to") is None:
         if kind == Kind.ANSWER and "in_reply_to" in document:
-            yield from text_like(rule, words.MESSAGE_ID, "msg-001")(None, reply)
+            yield from text_like(rule, contents.MESSAGE_ID, "msg-001")(None, reply)
     elif kind in (Kind.ANSWER, Kind.MOTION):
-        yield from text_like(rule, words.MESSAGE_ID, "msg-001")(document["in_reply_to"], reply)
+        yield from text_like(rule, contents.MESSAGE_ID, "msg-001")(document["in_reply_to"], reply)
     else:
         why = f"{kind} replies to nothing"
         yield make_finding("PAR-005", "unknown_field", why, reply, 'leave "in_reply_to" away')
@@ -261,3 +265,91 @@ def _motion_content(motion: Any) -> Any:
 def _not_an_object(rule: str, document: Any, path: str) -> Finding:
     why = f"a message is a JSON object, not {show_value(document)}"
     return make_finding(rule, "not_an_object", why, path, "send exactly one JSON object")
+
+
+# A message of each type, to be filled in: every field, and in words what belongs there.
+
+_BRIEFING: Final = {
+    "facts": ["<what is known>"],
+    "constraints": [],
+    "precedents": [],
+    "open_questions": [],
+}
+_DIRECTION: Final = {
+    "approach": "<what you would do, in 3 to 5 sentences>",
+    "principle": "<in one sentence>",
+    "trade_offs": "<what it costs>",
+}
+_SECTIONS: Final = {
+    "problem": "<what is wrong>",
+    "scope": {"in_scope": ["<what>"], "out_of_scope": [], "assumptions": [], "definitions": []},
+    "solution": "<what is done>",
+    "implementation": "<how and when>",
+}
+BLANK_CONTENTS: Final[dict[Kind, dict[str, Any]]] = {
+    Kind.OPENING_STATEMENT: {"briefing": _BRIEFING, "direction": _DIRECTION},
+    Kind.BILL_DRAFT: {
+        "bill_version": 1,
+        "title": "<title>",
+        "summary": "<in a sentence or two>",
+        "sections": _SECTIONS,
+    },
+    Kind.QUESTION: {
+        "topic": "<what it is about>",
+        "question": "<the question>",
+        "motive_context": "<why your motives make you ask>",
+    },
+    Kind.ANSWER: {
+        "answer": "<the answer>",
+        "concessions": "",
+        "stance": "maintain",
+        "motive_scores": {"<a motive of yours>": 3},
+    },
+    Kind.AMENDMENT: {
+        "amendment_id": "amend-001",
+        "target_section": "solution",
+        "action": "add",
+        "description": "<what changes>",
+        "rationale": "<why>",
+        "proposed_text": "<the exact text>",
+    },
+    Kind.MOTION: {"motion_type": "call_vote", "reason": "<why>"},
+    Kind.VOTE: {
+        "vote": "YES",
+        "reasoning": "<why>",
+        "motive_scores": {"<a motive of yours>": 3},
+        "reservations": "",
+        "conditions": ["<what would change a NO>"],
+    },
+    Kind.SPEAKER_RULING: {
+        "ruling_type": "procedure",
+        "action": "round_start",
+        "target": None,
+        "ruling": "<what is ruled>",
+    },
+    Kind.VOTE_TALLY: {
+        "bill_version": 1,
+        "yes_votes": ["rep_1", "rep_2"],
+        "no_votes": [],
+        "tally": {"yes": 2, "no": 0, "total": 2},
+        "passed": True,
+        "key_objections": [],
+        "next_action": "advance_to_pm",
+    },
+    Kind.PM_DECISION: {"decision": "approve", "reason": "<why>", "guidance": ""},
+}
+_SENDERS: Final = {
+    Kind.SPEAKER_RULING: SPEAKER,
+    Kind.VOTE_TALLY: SPEAKER,
+    Kind.PM_DECISION: PRIME_MINISTER,
+}
+_ADDRESSES: Final[dict[Kind, dict[str, str]]] = {
+    Kind.QUESTION: {"to": "rep_2"},
+    Kind.ANSWER: {"to": "rep_2", "in_reply_to": "msg-007"},
+}
+
+
+def make_template(kind: Kind) -> dict[str, Any]:
+    """A response of this type; what is not in angle brackets is an example."""
+    head = {"type": str(kind), "from": _SENDERS.get(kind, "rep_1")}
+    return {**head, **_ADDRESSES.get(kind, {}), "content": BLANK_CONTENTS[kind]}

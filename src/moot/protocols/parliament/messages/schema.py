@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from moot.core.findings import Finding, Severity
-from moot.protocols.parliament.messages import words
+from moot.protocols.parliament.messages import contents
+from moot.protocols.parliament.messages.contents import Kind
 from moot.protocols.parliament.messages.limits import is_majority
 from moot.protocols.parliament.messages.shapes import (
     Check,
@@ -28,7 +29,6 @@ from moot.protocols.parliament.messages.shapes import (
     text_like,
     whole_number,
 )
-from moot.protocols.parliament.messages.words import Kind
 
 Document = dict[str, Any]
 
@@ -36,7 +36,7 @@ SEAT_ID: Final = "rep_1"
 
 
 def seat_id(rule: str) -> Check:
-    return text_like(rule, words.SEAT, SEAT_ID)
+    return text_like(rule, contents.SEAT, SEAT_ID)
 
 
 def motive_scores(rule: str) -> Check:
@@ -97,35 +97,35 @@ QUESTION: Final = object_of(
 )
 AMENDMENT_POSITION: Final = object_of(
     "PAR-037",
-    ShapeField("amendment_id", "PAR-037", text_like("PAR-037", words.AMENDMENT_ID, "amend-001")),
-    ShapeField("position", "PAR-037", one_of("PAR-038", words.Position)),
+    ShapeField("amendment_id", "PAR-037", text_like("PAR-037", contents.AMENDMENT_ID, "amend-001")),
+    ShapeField("position", "PAR-037", one_of("PAR-038", contents.Position)),
     ShapeField("reason", "PAR-037", any_text("PAR-037")),
 )
 ANSWER: Final = object_of(
     "PAR-028",
     ShapeField("answer", "PAR-028", nonblank_text("PAR-028")),
     ShapeField("concessions", "PAR-028", any_text("PAR-028")),
-    ShapeField("stance", "PAR-028", one_of("PAR-029", words.Stance)),
+    ShapeField("stance", "PAR-028", one_of("PAR-029", contents.Stance)),
     ShapeField("motive_scores", "PAR-031", motive_scores("PAR-031")),
     ShapeField("amendment_position", "PAR-036", null_or(AMENDMENT_POSITION), required=False),
 )
 AMENDMENT: Final = object_of(
     "PAR-043",
-    ShapeField("amendment_id", "PAR-043", text_like("PAR-044", words.AMENDMENT_ID, "amend-001")),
-    ShapeField("target_section", "PAR-043", one_of("PAR-046", words.BillSection)),
-    ShapeField("action", "PAR-043", one_of("PAR-045", words.AmendmentAction)),
+    ShapeField("amendment_id", "PAR-043", text_like("PAR-044", contents.AMENDMENT_ID, "amend-001")),
+    ShapeField("target_section", "PAR-043", one_of("PAR-046", contents.BillSection)),
+    ShapeField("action", "PAR-043", one_of("PAR-045", contents.AmendmentAction)),
     ShapeField("description", "PAR-043", nonblank_text("PAR-043")),
     ShapeField("rationale", "PAR-043", any_text("PAR-043")),
     ShapeField("proposed_text", "PAR-043", any_text("PAR-043")),
 )
 MOTION: Final = object_of(
     "PAR-049",
-    ShapeField("motion_type", "PAR-049", one_of("PAR-050", words.MotionType)),
+    ShapeField("motion_type", "PAR-049", one_of("PAR-050", contents.MotionType)),
     ShapeField("reason", "PAR-049", nonblank_text("PAR-049")),
 )
 VOTE: Final = object_of(
     "PAR-052",
-    ShapeField("vote", "PAR-052", one_of("PAR-053", words.Ballot)),
+    ShapeField("vote", "PAR-052", one_of("PAR-053", contents.Ballot)),
     ShapeField("reasoning", "PAR-052", nonblank_text("PAR-054")),
     ShapeField("motive_scores", "PAR-052", motive_scores("PAR-054")),
     ShapeField("reservations", "PAR-052", any_text("PAR-054")),
@@ -133,10 +133,10 @@ VOTE: Final = object_of(
 )
 SPEAKER_RULING: Final = object_of(
     "PAR-059",
-    ShapeField("ruling_type", "PAR-059", one_of("PAR-068", words.RulingType)),
+    ShapeField("ruling_type", "PAR-059", one_of("PAR-068", contents.RulingType)),
     ShapeField("ruling", "PAR-059", nonblank_text("PAR-059")),
     ShapeField("target", "PAR-059", null_or(seat_id("PAR-059"))),
-    ShapeField("action", "PAR-059", one_of("PAR-068", words.RulingAction)),
+    ShapeField("action", "PAR-059", one_of("PAR-068", contents.RulingAction)),
 )
 TALLY: Final = object_of(
     "PAR-070",
@@ -157,11 +157,11 @@ VOTE_TALLY: Final = object_of(
     ShapeField("tally", "PAR-070", TALLY),
     ShapeField("passed", "PAR-070", boolean("PAR-070")),
     ShapeField("key_objections", "PAR-070", list_of("PAR-070", OBJECTION)),
-    ShapeField("next_action", "PAR-070", one_of("PAR-070", words.NextAction)),
+    ShapeField("next_action", "PAR-070", one_of("PAR-070", contents.NextAction)),
 )
 PM_DECISION: Final = object_of(
     "PAR-075",
-    ShapeField("decision", "PAR-075", one_of("PAR-076", words.PrimeMinisterChoice)),
+    ShapeField("decision", "PAR-075", one_of("PAR-076", contents.PrimeMinisterChoice)),
     ShapeField("reason", "PAR-075", any_text("PAR-075")),
     ShapeField("guidance", "PAR-075", any_text("PAR-075")),
 )
@@ -180,9 +180,9 @@ CONTENT_SHAPES: Final[dict[str, Check]] = {
 }
 # Who may send what: the norm, and what `from` must be. Everything else comes from a seat.
 OFFICES: Final[dict[str, tuple[str, str]]] = {
-    Kind.SPEAKER_RULING: ("PAR-058", words.SPEAKER),
-    Kind.VOTE_TALLY: ("PAR-069", words.SPEAKER),
-    Kind.PM_DECISION: ("PAR-074", words.PRIME_MINISTER),
+    Kind.SPEAKER_RULING: ("PAR-058", contents.SPEAKER),
+    Kind.VOTE_TALLY: ("PAR-069", contents.SPEAKER),
+    Kind.PM_DECISION: ("PAR-074", contents.PRIME_MINISTER),
 }
 SEAT_RULES: Final[dict[str, str]] = {
     Kind.BILL_DRAFT: "PAR-013",
@@ -203,28 +203,31 @@ def _no_findings(_content: Document, _path: str) -> Iterator[Finding]:
 
 def _amendment_findings(content: Document, path: str) -> Iterator[Finding]:
     # C-26: nothing is deleted silently; only the drafter's own wording may be left open.
-    if content["action"] != words.AmendmentAction.MODIFY and not content["proposed_text"].strip():
+    if (
+        content["action"] != contents.AmendmentAction.MODIFY
+        and not content["proposed_text"].strip()
+    ):
         why = f"an amendment that would {content['action']} names the text"
         where = join_path(path, "proposed_text")
         yield make_finding("PAR-043", "text_required", why, where, "quote the exact text")
 
 
 def _ruling_findings(content: Document, path: str) -> Iterator[Finding]:
-    kind, action = words.RulingType(content["ruling_type"]), content["action"]
-    if action not in words.ACTIONS_BY_RULING_TYPE[kind]:
-        actions = ", ".join(words.ACTIONS_BY_RULING_TYPE[kind])
+    kind, action = contents.RulingType(content["ruling_type"]), content["action"]
+    if action not in contents.ACTIONS_BY_RULING_TYPE[kind]:
+        actions = ", ".join(contents.ACTIONS_BY_RULING_TYPE[kind])
         why = f"{kind} does not go with {action}"
         yield make_finding(
             "PAR-068", "bad_ruling", why, join_path(path, "action"), f"{kind}: {actions}"
         )
-    if action in words.RULINGS_ABOUT_A_SEAT and content["target"] is None:
+    if action in contents.RULINGS_ABOUT_A_SEAT and content["target"] is None:
         why, where = f"{action} concerns one seat", join_path(path, "target")
         yield make_finding("PAR-059", "target_required", why, where, "name the seat, such as rep_1")
 
 
 def _vote_findings(content: Document, path: str) -> Iterator[Finding]:
     """S-21: a NO without conditions is a vote; the speaker has nothing to work with, though."""
-    if content["vote"] == words.Ballot.NO and not any(map(str.strip, content["conditions"])):
+    if content["vote"] == contents.Ballot.NO and not any(map(str.strip, content["conditions"])):
         why, where = "a NO says what would change it", join_path(path, "conditions")
         hint = "name at least one condition, so that the others can meet it"
         yield make_finding("PAR-055", "conditions_required", why, where, hint, Severity.WARNING)
@@ -253,13 +256,16 @@ def _tally_findings(content: Document, path: str) -> Iterator[Finding]:
 
 
 def _advances_if_passed(content: Document) -> bool:
-    return bool(content["passed"] == (content["next_action"] == words.NextAction.ADVANCE_TO_PM))
+    return bool(content["passed"] == (content["next_action"] == contents.NextAction.ADVANCE_TO_PM))
 
 
 def _decision_findings(content: Document, path: str) -> Iterator[Finding]:
     """C-40: a veto and opening guidance need a text that guides."""
     word = content["decision"]
-    guides = word in (words.PrimeMinisterChoice.VETO, words.PrimeMinisterChoice.OPENING_GUIDANCE)
+    guides = word in (
+        contents.PrimeMinisterChoice.VETO,
+        contents.PrimeMinisterChoice.OPENING_GUIDANCE,
+    )
     if guides and not content["guidance"].strip():
         why, where = f"{word} needs guidance", join_path(path, "guidance")
         hint = "say what should change: --guidance TEXT, or `guidance` in JSON"
@@ -283,7 +289,7 @@ def sender_findings(kind: str, sender: Any, path: str) -> Iterator[Finding]:
         if sender != office:
             why = f"{kind} comes from {office}, not from {show_value(sender)}"
             yield make_finding(rule, "wrong_sender", why, where, f'"from" is "{office}"')
-    elif not isinstance(sender, str) or not words.SEAT.fullmatch(sender):
+    elif not isinstance(sender, str) or not contents.SEAT.fullmatch(sender):
         rule = SEAT_RULES.get(kind, "PAR-009")
         why = f"{kind} comes from a representative, not from {show_value(sender)}"
         yield make_finding(rule, "wrong_sender", why, where, '"from" is a seat, such as rep_1')

@@ -1,30 +1,62 @@
-"""`moot debate verify` and `watch`: the file against its record, and the file as it grows."""
+"""`moot debate verify` and `watch`: the file against its record, and the file as it grows.
+
+While it is written each entry is shown in its columns, wrapped; then whose turn it is, and for how
+long. On a terminal the last line is redrawn as time runs; into a pipe a line is written when the
+turn passes to another.
+"""
 
 from __future__ import annotations
 
+import sys
+import textwrap
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
-import click
+import msgspec
 
 from moot.api.debates import proof
+from moot.core.findings import Finding
 from moot.surfaces.cli.debate import lines
-from moot.surfaces.cli.debate.options import file_argument
-from moot.surfaces.cli.debate.watch_view import WatchView
-from moot.surfaces.terminal.answer import DONE, REFUSED, UNPROVEN, Answer
-from moot.surfaces.terminal.shell import Shell, command
+from moot.surfaces.cli.debate.lines import in_short
+from moot.surfaces.terminal.answer import (
+    DONE,
+    REFUSED,
+    UNPROVEN,
+    finding_line,
+    paint,
+    print_line,
+    table,
+    visible,
+)
+from moot.surfaces.terminal.derive import Values, derive
+from moot.surfaces.terminal.listing import terminal_columns
+from moot.surfaces.terminal.local_time import short_duration
+from moot.surfaces.terminal.progress import StatusLine
+from moot.surfaces.terminal.shell import Shell
+from moot.surfaces.terminal.verdict import plain
+
+if TYPE_CHECKING:
+    from moot.api.debates.proof import DebateTurn
+    from moot.api.debates.reading import EntryView
+
+_VERDICTS = {
+    "valid": ("INTACT", "green"),
+    "unproven": ("UNPROVEN", "yellow"),
+    "truncated": ("CUT SHORT", "red"),
+    "tampered": ("CHANGED", "red"),
+}
+
 
 _EXITS = {"valid": DONE, "unproven": UNPROVEN}
 
 
-@command(None, "verify", "debate.verify")
-@file_argument()
-@click.option(
-    "--trust",
-    type=click.Path(path_type=Path, dir_okay=False),
-    metavar="TRUST",
-    help="Believe this trust file (default: the one your key folder remembers).",
-)
-def verify(shell: Shell, file: Path, trust: Path | None) -> Answer:
+@derive("debate.verify", proof.verify, """
+    FILE:path
+    --trust TRUST  Believe this trust file (default: the one your key folder remembers).
+""", exits=lambda verdict: _EXITS.get(verdict.verdict, REFUSED))  # fmt: skip
+def verify(verdict: proof.DebateVerdict, file: Path) -> Iterator[str]:
     """Is every byte of a session file what its authors signed, or what was observed?
 
     The file is compared with the record in this workspace: what was changed, removed, inserted or
@@ -35,17 +67,35 @@ def verify(shell: Shell, file: Path, trust: Path | None) -> Answer:
       moot debate verify api-design.md
       moot debate verify api-design.md --json
     """
-    verdict = proof.verify(shell.session, file, trust=trust)
-    code = _EXITS.get(verdict.verdict, REFUSED)
-    return Answer(verdict, lambda: lines.verified(file, verdict), code)
+    word, colour = _VERDICTS.get(verdict.verdict, (verdict.verdict.upper(), "red"))
+    yield f"{paint(word, colour)}: {file}: {verdict.integrity}"
+    rows = [
+        (name, plain(getattr(verdict, name)))
+        for name in ("authenticity", "completeness", "custody")
+    ]
+    yield from table(rows)
+    for finding in verdict.findings:
+        yield finding_line(msgspec.convert({**finding, "hint": finding["hint"] or ""}, Finding))
 
 
-@command(None, "watch", "debate.watch")
-@file_argument()
-@click.option(
-    "--seconds", type=click.FloatRange(min=0), metavar="N", help="Stop after so long (0: one look)."
-)
-def watch(shell: Shell, file: Path, seconds: float | None) -> Answer:
+@contextmanager
+def _viewing(shell: Shell, _values: Values) -> Iterator[Values]:
+    """Show what comes as it comes, unless an envelope is asked for."""
+    if shell.json:
+        yield {}
+        return
+    view = WatchView()
+    try:
+        yield {"receive": view.show_entry, "receive_turn": view.show_turn}
+    finally:
+        view.close()
+
+
+@derive("debate.watch", proof.watch, """
+    FILE:path
+    --seconds N:0..  Stop after so long (0: one look).
+""", within=_viewing)  # fmt: skip
+def watch(debate: proof.WatchedDebate) -> Iterator[str]:
     """Follow a session as it is written, until it ends: each entry, whose turn, how long is left.
 
     In a workspace entries by other programs, or by hand, are recorded as observed.
@@ -54,18 +104,75 @@ def watch(shell: Shell, file: Path, seconds: float | None) -> Answer:
       moot debate watch api-design.md
       moot debate watch api-design.md --seconds 0 --json
     """
-    if shell.json:
-        watched = proof.watch(shell.session, file, seconds=seconds)
-        return Answer(watched, lambda: lines.watched(watched))
-    view = WatchView()
-    try:
-        watched = proof.watch(
-            shell.session,
-            file,
-            seconds=seconds,
-            receive=view.show_entry,
-            receive_turn=view.show_turn,
+    yield lines.STATES[debate.state] + (f"; next: {debate.next}" if debate.next else "")
+
+
+GAP: Final = "  "
+# Places, stances and confidences are never wider; names are as wide as they come.
+_PLACE: Final = 4
+_STANCE: Final = 7
+_SURE: Final = 4
+_LEAST_TEXT: Final = 24
+
+
+class WatchView:
+    """Prints what is received; `close` takes the last line away."""
+
+    def __init__(self) -> None:
+        self._author = 12
+        self._told = ""
+        self._status = StatusLine()
+
+    def show_entry(self, entry: EntryView) -> None:
+        self._status.clear()
+        self._author = max(self._author, len(visible(entry.author)))
+        for line in entry_lines(entry, self._author, terminal_columns()):
+            print_line(line, at_once=True)
+
+    def show_turn(self, turn: DebateTurn) -> None:
+        if sys.stderr.isatty():
+            self._status.show(turn_line(turn))
+        elif turn.next is not None and self._told != (whose := whose_turn(turn)):
+            self._told = whose
+            print_line(turn_line(turn), at_once=True)
+
+    def close(self) -> None:
+        self._status.clear()
+
+
+def entry_lines(entry: EntryView, author_width: int, columns: int | None) -> Iterator[str]:
+    """One entry in its columns; what it says is wrapped under itself where lines have an end."""
+    sure = "-" if entry.confidence is None else f"{entry.confidence:g}"
+    head = GAP.join(
+        (
+            f"{entry.round}.{entry.turn}".ljust(_PLACE),
+            visible(entry.author).ljust(author_width),
+            visible(entry.stance or "-").ljust(_STANCE),
+            sure.ljust(_SURE),
         )
-    finally:
-        view.close()
-    return Answer(watched, lambda: lines.watched(watched))
+    )
+    text = visible(in_short(entry.summary))
+    room = None if columns is None else columns - len(head) - len(GAP)
+    if room is None:
+        yield f"{head}{GAP}{text}"
+        return
+    if room < _LEAST_TEXT:  # a narrow terminal: the text goes below
+        yield head.rstrip()
+        head, room = " " * _PLACE, max(_LEAST_TEXT, (columns or 0) - _PLACE - len(GAP))
+    first, *more = textwrap.wrap(text, room) or [""]
+    yield f"{head}{GAP}{first}".rstrip()
+    yield from (f"{' ' * len(head)}{GAP}{line}" for line in more)
+
+
+def whose_turn(turn: DebateTurn) -> str:
+    return f"round {turn.round} turn {turn.turn}: {visible(turn.next or 'nobody')}"
+
+
+def turn_line(turn: DebateTurn) -> str:
+    """`round 2 turn 3: blue-hen, 4 min 10 s left`."""
+    left = turn.seconds_left
+    if left is None:
+        return whose_turn(turn)
+    if left < 0:
+        return f"{whose_turn(turn)}, {short_duration(-left)} over its time"
+    return f"{whose_turn(turn)}, {short_duration(left)} left"

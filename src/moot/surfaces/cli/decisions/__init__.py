@@ -1,1 +1,9 @@
-"""Questions and their answers: ask, decide, report, receipt."""
+"""Questions and their answers: ask, decide, report, receipt.
+
+ask.py      `moot ask`: a question to several participants, a short debate, a result for you
+            to judge
+reports.py  `moot report` and `moot receipt`: how it went, as a page, and as a file that
+            proves itself
+rulings.py  `moot council`, `decide`, `outcome` and `track`: agents at work answer a
+            question, a person rules on what came out, and says later how it turned out
+"""

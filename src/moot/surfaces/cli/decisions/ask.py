@@ -9,14 +9,13 @@ from typing import Any
 
 import click
 
-from moot.api import decisions
+from moot.api.decisions import operations
 from moot.core.errors import Malformed
-from moot.surfaces.cli.decisions import decision_lines
-from moot.surfaces.cli.runs.ended_run import exit_code
-from moot.surfaces.cli.runs.human_seat import ShellTerminal
-from moot.surfaces.cli.runs.limits import limit_options, limits_of
-from moot.surfaces.cli.runs.live_run import watching
+from moot.surfaces.cli.decisions import rulings
+from moot.surfaces.cli.runs.live import watching
+from moot.surfaces.cli.runs.running import ShellTerminal, exit_code, limit_options, limits_of
 from moot.surfaces.terminal.answer import DONE, Answer
+from moot.surfaces.terminal.derive import options
 from moot.surfaces.terminal.shell import Shell, command, text_argument
 
 # The wait is the session's own rule, set when it was opened.
@@ -35,61 +34,36 @@ _PATIENCE = (
     metavar="[NAME=]SPEC,...",
     help="Who is asked: cmd:COMMAND, llm:PROVIDER/MODEL, script:FILE, rules:NAME, human.",
 )
-@click.option("--context", default="", metavar="T", help="What they should know (- or @file).")
-@click.option("--option", "options", multiple=True, metavar="T", help="An answer to choose from.")
-@click.option(
-    "--rule",
-    type=click.Choice(["majority", "weighted", "unanimous"]),
-    help="When they agree; majority, unless your own moot.toml says otherwise.",
-)
-@click.option(
-    "--rounds",
-    type=click.IntRange(1, 100),
-    default=2,
-    show_default=True,
-    help="How often it is argued; 1: nobody answers an objection.",
-)
-@click.option(
-    "--chamber",
-    type=click.Choice(["debate", "parliament"]),
-    default="debate",
-    show_default=True,
-    help="Where it is argued.",
-)
-@click.option(
-    "--motive",
-    "motives",
-    multiple=True,
-    metavar="NAME=T[,T]",
-    help="What NAME stands for in a parliament; else it says so itself.",
-)
-@click.option(
-    "--choose",
-    type=click.Choice(["most-frequent", "plurality", "borda", "condorcet"]),
-    help="How the motion is picked if answers differ; else the most frequent one.",
-)
-@click.option(
-    "--quorum",
-    type=click.IntRange(1),
-    help="How many must take part in the last vote; else more than half of those asked.",
-)
-@click.option("--motion", type=int, metavar="N", help="With --resume: pick answer N yourself.")
-@click.option("--resume", metavar="ID", help="Go on with a question that was interrupted.")
+@options("""
+    --context T            What they should know (- or @file).
+    --option T = options   An answer to choose from.
+    --rule majority|weighted|unanimous  When they agree; majority, unless your own moot.toml \
+                                        says otherwise.
+    --rounds 1..100        How often it is argued; 1: nobody answers an objection.
+    --chamber debate|parliament  Where it is argued.
+    --motive NAME=T[,T] = motives  What NAME stands for in a parliament; else it says so itself.
+    --choose most-frequent|plurality|borda|condorcet  How the motion is picked if answers differ; \
+                                                      else the most frequent one.
+    --quorum 1..           How many must take part in the last vote; else more than half of \
+                           those asked.
+    --motion N             With --resume: pick answer N yourself.
+    --resume ID            Go on with a question that was interrupted.
+""")
 @limit_options
 def ask(
     shell: Shell,
     question: str | None,
     participants: tuple[str, ...],
-    context: str,
-    options: tuple[str, ...],
-    rule: str | None,
-    rounds: int,
-    chamber: str,
-    motives: tuple[str, ...],
-    choose: str | None,
-    quorum: int | None,
-    motion: int | None,
-    resume: str | None,
+    context: str = "",
+    options: tuple[str, ...] = (),
+    rule: str | None = None,
+    rounds: int = 2,
+    chamber: str = "debate",
+    motives: tuple[str, ...] = (),
+    choose: str | None = None,
+    quorum: int | None = None,
+    motion: int | None = None,
+    resume: str | None = None,
     **limits: Any,
 ) -> Answer:
     """Ask several participants: first answers, a debate about the most frequent, a result.
@@ -112,7 +86,7 @@ def ask(
         raise click.UsageError("give a QUESTION, or --resume ID")
     if motion is not None and resume is None:
         raise click.UsageError("--motion N goes with --resume ID")
-    question_asked = decisions.Question(
+    question_asked = operations.Question(
         text=text_argument(question or ""),
         participants=participants,
         context=text_argument(context),
@@ -125,9 +99,9 @@ def ask(
         quorum=quorum or 0,
     )
     act = (
-        partial(decisions.ask, question=question_asked)
+        partial(operations.ask, question=question_asked)
         if resume is None
-        else partial(decisions.resume, decision=resume, participants=participants, motion=motion)
+        else partial(operations.resume, decision=resume, participants=participants, motion=motion)
     )
     with watching("") as watch, _naming_somebody():
         done = act(
@@ -140,7 +114,7 @@ def ask(
             ),
         )
     code = DONE if done.run is None else exit_code(done.run)
-    return Answer(done, lambda: decision_lines.asked(done), code)
+    return Answer(done, lambda: rulings.asked(done), code)
 
 
 @contextmanager

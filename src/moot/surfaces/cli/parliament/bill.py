@@ -1,41 +1,47 @@
-"""The bill of a parliament: drafters, amendments, ballots, and the prime minister's word."""
+"""The bill of a parliament and its four files: from drafters to the final document."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import shlex
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
 import click
 
-from moot.api.parliaments import bills
-from moot.surfaces.cli.parliament.group import folder_argument, json_source, lines_with_remarks
-from moot.surfaces.terminal.answer import Answer, visible
-from moot.surfaces.terminal.shell import Shell, command, text_argument
+from moot.api.parliaments import bills, files
+from moot.core.findings import select_errors
+from moot.core.text import plural
+from moot.surfaces.cli.parliament.session import lines_with_remarks
+from moot.surfaces.terminal.answer import DONE, REFUSED, finding_line, visible
+from moot.surfaces.terminal.derive import Values, derive
+from moot.surfaces.terminal.shell import Shell
 
-_AMENDMENT = click.argument("amendment", metavar="AMENDMENT")
 
-
-@command(None, "drafter", "parliament.drafter")
-@folder_argument
-@click.argument("seat", required=False, metavar="[SEAT]")
-def drafter(shell: Shell, folder: Path, seat: str | None) -> Answer:
+@derive("parliament.drafter", bills.choose_drafter, """
+    DIR = folder
+    [SEAT]
+""")  # fmt: skip
+def drafter(chosen: bills.ChosenDrafter) -> Iterable[str]:
     """Choose who drafts the bill: SEAT, else the one whose motives cover most issues.
 
     Examples:
       moot parliament drafter uploads
       moot parliament drafter uploads rep_2
     """
-    chosen = bills.choose_drafter(shell.session, folder, seat)
     lines = [f"{chosen.drafter} drafts the bill"]
-    return Answer(chosen, lambda: lines_with_remarks(lines, chosen.findings))
+    return lines_with_remarks(lines, chosen.findings)
 
 
-@command(None, "incorporate", "parliament.incorporate")
-@folder_argument
-@_AMENDMENT
-@click.option("--text", metavar="FILE|-", help="The new bill as JSON, where words must be found.")
-def incorporate(shell: Shell, folder: Path, amendment: str, text: str | None) -> Answer:
+def _without_empty(_shell: Shell, values: Values) -> Values:
+    return {**values, "draft": values["draft"] or None}
+
+
+@derive("parliament.incorporate", bills.incorporate, """
+    DIR = folder
+    AMENDMENT
+    --text FILE|- = draft  The new bill as JSON, where words must be found.
+""", prepare=_without_empty)  # fmt: skip
+def incorporate(done: bills.IncorporatedAmendment, amendment: str) -> Iterable[str]:
     """Work an amendment that has its support into the bill, as its next version.
 
     An addition, a replacement or a removal is carried out to the letter; for a modification the
@@ -45,56 +51,54 @@ def incorporate(shell: Shell, folder: Path, amendment: str, text: str | None) ->
       moot parliament incorporate uploads amend-001
       moot parliament incorporate uploads amend-002 --text new-wording.json
     """
-    draft = json_source(text) if text else None
-    done = bills.incorporate(shell.session, folder, amendment, draft=draft)
     lines = [f"{amendment} is in the bill, version {done.bill_version}", *done.changes]
-    return Answer(done, lambda: lines_with_remarks(lines, done.findings))
+    return lines_with_remarks(lines, done.findings)
 
 
-@command(None, "withdraw", "parliament.withdraw")
-@folder_argument
-@_AMENDMENT
-def withdraw(shell: Shell, folder: Path, amendment: str) -> Answer:
+@derive("parliament.withdraw", bills.withdraw, """
+    DIR = folder
+    AMENDMENT
+""")  # fmt: skip
+def withdraw(done: bills.WithdrawnAmendment, amendment: str) -> Iterable[str]:
     """Take back an amendment; only who proposed it may.
 
     Examples:
       moot parliament withdraw uploads amend-001
       moot --as rep_5 parliament withdraw uploads amend-002
     """
-    done = bills.withdraw(shell.session, folder, amendment)
     lines = [f"{amendment} is withdrawn"]
-    return Answer(done, lambda: lines_with_remarks(lines, done.findings))
+    return lines_with_remarks(lines, done.findings)
 
 
-@command(None, "conclude", "parliament.conclude")
-@folder_argument
-@_AMENDMENT
-@click.option("--vote", is_flag=True, help="Call for everyone's position instead.")
-def conclude(shell: Shell, folder: Path, amendment: str, vote: bool) -> Answer:
+@derive("parliament.conclude", bills.conclude, """
+    DIR = folder
+    AMENDMENT
+    --vote  Call for everyone's position instead.
+""")  # fmt: skip
+def conclude(done: bills.ConcludedAmendment, amendment: str, vote: bool) -> Iterable[str]:
     """End the discussion of an amendment: more against it than for it rejects it.
 
     Examples:
       moot parliament conclude uploads amend-001
       moot parliament conclude uploads amend-001 --vote
     """
-    done = bills.conclude(shell.session, folder, amendment, vote=vote)
     result = f"{amendment} is {done.amendment_status}"
     lines = [f"{amendment}: a vote is called" if vote else result]
-    return Answer(done, lambda: lines_with_remarks(lines, done.findings))
+    return lines_with_remarks(lines, done.findings)
 
 
-@command(None, "tally", "parliament.tally")
-@folder_argument
-@click.option("--close", is_flag=True, help="Wait no longer for votes that are missing.")
-def tally(shell: Shell, folder: Path, close: bool) -> Answer:
+@derive("parliament.tally", bills.tally, """
+    DIR = folder
+    --close  Wait no longer for votes that are missing.
+""")  # fmt: skip
+def tally(counted: bills.CountedVotes) -> Iterable[str]:
     """Count the votes and announce the result.
 
     Examples:
       moot parliament tally uploads
       moot parliament tally uploads --close
     """
-    counted = bills.tally(shell.session, folder, close=close)
-    return Answer(counted, lambda: lines_with_remarks(_tally_lines(counted), counted.findings))
+    return lines_with_remarks(_tally_lines(counted), counted.findings)
 
 
 def _tally_lines(counted: bills.CountedVotes) -> Iterable[str]:
@@ -106,18 +110,16 @@ def _tally_lines(counted: bills.CountedVotes) -> Iterable[str]:
     yield f"next: {tally.next_action.replace('_', ' ')}"
 
 
-@command(None, "decide", "parliament.decide")
-@folder_argument
-@click.argument(
-    "decision",
-    type=click.Choice(["approve", "veto", "amend_and_approve", "opening_guidance"]),
-)
-@click.option("--reason", required=True, metavar="TEXT", help="Why; kept on record.")
-@click.option("--guidance", default="", metavar="TEXT", help="What should change.")
-@click.option("--text", metavar="FILE|-", help="The amended bill as JSON.")
-@click.option("--extend-rounds", type=int, default=0, metavar="N", help="A veto grants rounds.")
-@click.option("--sha256", metavar="HASH", help="Only if this is the hash of the bill that waits.")
-def decide(shell: Shell, folder: Path, decision: str, **options: Any) -> Answer:
+@derive("parliament.decide", bills.decide, """
+    DIR = folder
+    approve|veto|amend_and_approve|opening_guidance = decision
+    --reason TEXT          Why; kept on record.
+    --guidance TEXT        What should change.
+    --text FILE|- = draft  The amended bill as JSON.
+    --extend-rounds N      A veto grants rounds.
+    --sha256 HASH          Only if this is the hash of the bill that waits.
+""", prepare=_without_empty)  # fmt: skip
+def decide(ruling: bills.RecordedRuling) -> Iterable[str]:
     """The prime minister's word, signed with a person's key.
 
     A veto and opening guidance need --guidance; amend_and_approve needs --text: a JSON object
@@ -128,17 +130,7 @@ def decide(shell: Shell, folder: Path, decision: str, **options: Any) -> Answer:
       moot parliament decide uploads approve --reason "It does what we need."
       moot parliament decide uploads veto --reason "Old clients break." --guidance "Say how."
     """
-    ruling = bills.decide(
-        shell.session,
-        folder,
-        decision,
-        text_argument(options["reason"]),
-        guidance=text_argument(options["guidance"]),
-        draft=json_source(options["text"]) if options["text"] else None,
-        extend_rounds=options["extend_rounds"],
-        sha256=options["sha256"],
-    )
-    return Answer(ruling, lambda: lines_with_remarks(_ruling_lines(ruling), ruling.findings))
+    return lines_with_remarks(_ruling_lines(ruling), ruling.findings)
 
 
 def _ruling_lines(ruling: bills.RecordedRuling) -> Iterable[str]:
@@ -151,16 +143,14 @@ def _ruling_lines(ruling: bills.RecordedRuling) -> Iterable[str]:
         yield shorten(ruling.problem)
 
 
-@command(None, "history", "parliament.history")
-@folder_argument
-def history(shell: Shell, folder: Path) -> Answer:
+@derive("parliament.history", bills.history, "DIR = folder")
+def history(shown: bills.BillHistory) -> Iterable[str]:
     """Every version of the bill: whose it is, and what came and went with it.
 
     Examples:
       moot parliament history uploads
     """
-    shown = bills.history(shell.session, folder)
-    return Answer(shown, lambda: _history_lines(shown.versions))
+    return _history_lines(shown.versions)
 
 
 def _history_lines(versions: tuple[bills.BillVersion, ...]) -> Iterable[str]:
@@ -169,3 +159,125 @@ def _history_lines(versions: tuple[bills.BillVersion, ...]) -> Iterable[str]:
     for row in versions:
         yield visible(f"version {row.version} by {row.by}, round {row.round}: {row.title}")
         yield from (f"  {visible(line)}" for line in row.changes)
+
+
+@derive("parliament.check", files.check, """
+    DIR = folder
+    --since OLD_DIR  Earlier files: every message in them must still stand.
+""", exits=lambda checked: DONE if checked.valid else REFUSED)  # fmt: skip
+def check(checked: files.CheckedFiles) -> Iterator[str]:
+    """Are the four files sound? Every field, reference and tally, and every round's summary.
+
+    Needs no workspace; in one that knows the session, every message must also be the one on
+    record. Elsewhere nobody's signature is checked: that is what `moot verify` is for.
+
+    Examples:
+      moot parliament check uploads
+      moot parliament check uploads --since yesterday/uploads --json
+    """
+    yield from map(finding_line, checked.findings)
+    yield (
+        "the files are sound" if checked.valid else f"{len(select_errors(checked.findings))} errors"
+    )
+
+
+def _read_binding(text: str) -> tuple[str, str]:
+    seat, sign, agent = text.partition("=")
+    if not sign:
+        raise click.BadParameter(f"{text!r} is not SEAT=AGENT")
+    return seat.strip(), agent.strip()
+
+
+@derive("parliament.import", files.import_files, """
+    DIR = folder
+    --bind SEAT=AGENT = agents  Repeat it.
+    --id ID = parliament_id     Under this id, not that of the files.
+""", prepare=lambda _shell, values: {
+    **values, "agents": dict(map(_read_binding, values["agents"]))
+})  # fmt: skip
+def import_files(imported: files.ImportedSession) -> Iterator[str]:
+    """Go on with a session from elsewhere, from its four files.
+
+    They must be sound, and what they show must follow from their messages. What was imported is
+    signed by the clerk, and every document of the session says so; the files are kept, and
+    replaced by ours where the form differs.
+
+    Examples:
+      moot parliament import uploads
+      moot parliament import uploads --bind rep_1=amber-otter
+      moot parliament import uploads --id parl-20260210-007
+    """
+    messages = plural(imported.messages, "message")
+    yield f"{imported.parliament_id} goes on here: {imported.status}, {messages}"
+    yield from (f"put aside: {name}" for name in imported.put_aside)
+
+
+@derive("parliament.export", files.export, """
+    DIR = folder
+    --id ID = parliament_id  This session, into a folder of its own.
+""")  # fmt: skip
+def export(exported: files.ExportedFiles, folder: Path) -> Iterator[str]:
+    """Write the four files again from the record; a changed file is put aside, not lost.
+
+    Examples:
+      moot parliament export uploads
+      moot parliament export copy --id parl-20260210-001
+    """
+    yield from (f"put aside: {name}" for name in exported.put_aside)
+    yield f"{visible(str(folder))} is as the record has it"
+
+
+@derive("parliament.context", files.context, """
+    DIR = folder
+    --seat SEAT  For this seat: also what it must know of itself.
+""")  # fmt: skip
+def context(given: files.TurnContext) -> Iterator[str]:
+    """What a participant is given to read: near rounds in full, far ones as summaries.
+
+    Examples:
+      moot parliament context uploads --seat rep_2 --json
+    """
+    session = given.session
+    yield f"{session.parliament_id}: {session.status}, round {session.current_round}"
+    for row in given.round_summaries:
+        yield visible(f"round {row['round']}: {row['summary']}")
+    for message in [*given.opening_statements, *given.messages]:
+        yield visible(f"{message.id} {message.sender}: {message.type}")
+    if own := given.you:
+        yield visible(f"you are {own.name} ({own.archetype}): {', '.join(own.motives)}")
+        yield f"answer in at most {own.response_budget} sentences"
+
+
+@derive("parliament.summarize", files.summarize, """
+    DIR = folder
+    SUMMARY.json|- = summary(file)
+""")  # fmt: skip
+def summarize(renewed: files.RenewedSummary) -> Iterable[str]:
+    """Replace the summary of a round that has ended by a better told one.
+
+    Examples:
+      moot parliament summarize uploads round-1.json
+    """
+    lines = [f"round {renewed.summary['round']} is told anew"]
+    return lines_with_remarks(lines, renewed.findings)
+
+
+@derive("parliament.final", files.final, """
+    DIR = folder
+    -o PAGE = file
+""")  # fmt: skip
+def final(final: files.FinalDocument, folder: Path) -> Iterator[str]:
+    """Write the final document and close the session, once it is decided.
+
+    DIR/final-bill.md has the bill, how it came about, every dissent and every vote; -o FILE.html
+    is the same as one page, also while the session still runs.
+
+    Examples:
+      moot parliament final uploads
+      moot parliament final uploads -o uploads.html
+    """
+    yield from (f"put aside: {name}" for name in final.put_aside)
+    if not final.decided:
+        command = f"moot parliament next {visible(shlex.quote(str(folder)))}"
+        yield f"not decided: it is in {final.status}; `{command}` says what is due"
+    yield from (f"written: {visible(name)}" for name in final.written)

@@ -1,22 +1,35 @@
-"""A parliament's session: call it, bring messages, see where it stands and who is next."""
+"""A parliament's session: call it, bring messages, let participants sit, see who is next."""
 
 from __future__ import annotations
 
 import json
 import shlex
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import click
 
 from moot.api.parliaments import sessions
 from moot.api.parliaments.sessions import LedgerMessage, SeatView
-from moot.surfaces.cli.parliament.due_ways import WAYS
-from moot.surfaces.cli.parliament.group import folder_argument, lines_with_remarks
+from moot.core.findings import Finding
+from moot.surfaces.cli.presence.agenda import WAYS
 from moot.surfaces.terminal.answer import Answer, remarks, visible
+from moot.surfaces.terminal.derive import derive
 from moot.surfaces.terminal.listing import listing
 from moot.surfaces.terminal.shell import Shell, command, text_argument
+
+
+def folder_argument(function: Callable[..., Answer]) -> Callable[..., Answer]:
+    """DIR: the session's folder, or its id."""
+    return click.argument(
+        "folder", type=click.Path(path_type=Path, file_okay=False), metavar="DIR"
+    )(function)
+
+
+def lines_with_remarks(lines: Iterable[str], findings: Iterable[Finding]) -> list[str]:
+    """What was done, and what is to be remarked on it."""
+    return [*map(visible, lines), *remarks(findings)]
 
 
 @command(None, "new", "parliament.new")
@@ -64,10 +77,20 @@ def _new_lines(called: sessions.CalledParliament) -> Iterable[str]:
     yield visible(f"next: moot parliament next {shlex.quote(called.folder)}")
 
 
-@command(None, "submit", "parliament.submit")
-@folder_argument
-@click.argument("file", metavar="MESSAGE.json|-")
-def submit(shell: Shell, folder: Path, file: str) -> Answer:
+def _message_source(file: str) -> Path | bytes:
+    """From standard input one byte more than is allowed: the rules say that it is too long."""
+    if file == "-":
+        return sys.stdin.buffer.read(sessions.MAX_MESSAGE + 1)
+    return Path(file.removeprefix("@"))
+
+
+@derive("parliament.submit", sessions.submit, """
+    DIR = folder
+    MESSAGE.json|-:raw = message(file)
+""", prepare=lambda _shell, values: {
+    **values, "message": _message_source(values["message"])
+})  # fmt: skip
+def submit(submitted: sessions.SubmittedMessage) -> Iterable[str]:
     """Bring one message in the Agent Response Format: no id, round or timestamp.
 
     `moot parliament template TYPE` prints one to fill in. A seat's message is signed by its
@@ -79,16 +102,7 @@ def submit(shell: Shell, folder: Path, file: str) -> Answer:
       moot parliament submit uploads question.json
       cat answer.json | moot parliament submit uploads -
     """
-    submitted = sessions.submit(shell.session, folder, _message_source(file))
-    lines = map(message_line, submitted.messages)
-    return Answer(submitted, lambda: lines_with_remarks(lines, submitted.findings))
-
-
-def _message_source(file: str) -> Path | bytes:
-    """From standard input one byte more than is allowed: the rules say that it is too long."""
-    if file == "-":
-        return sys.stdin.buffer.read(sessions.MAX_MESSAGE + 1)
-    return Path(file.removeprefix("@"))
+    return lines_with_remarks(map(message_line, submitted.messages), submitted.findings)
 
 
 def message_line(message: LedgerMessage) -> str:
@@ -98,9 +112,8 @@ def message_line(message: LedgerMessage) -> str:
     return f"{message.id} {kind} by {message.sender}{to}, round {message.round}"
 
 
-@command(None, "template", "parliament.template")
-@click.argument("kind", metavar="TYPE")
-def template(shell: Shell, kind: str) -> Answer:
+@derive("parliament.template", sessions.template, "TYPE = kind")
+def template(made: sessions.Template) -> Iterable[str]:
     """Print a message of a type, to be filled in and submitted. Needs no session.
 
     TYPE is OPENING_STATEMENT, BILL_DRAFT, QUESTION, ANSWER, AMENDMENT, MOTION, VOTE,
@@ -110,21 +123,19 @@ def template(shell: Shell, kind: str) -> Answer:
       moot parliament template QUESTION > question.json
       moot parliament template vote
     """
-    made = sessions.template(shell.session, kind)
-    return Answer(made, lambda: json.dumps(made.message, indent=2).splitlines())
+    return json.dumps(made.message, indent=2).splitlines()
 
 
-@command(None, "status", "parliament.status")
-@folder_argument
-def status(shell: Shell, folder: Path) -> Answer:
+@derive("parliament.status", sessions.status, "DIR = folder")
+def status(shown: sessions.ParliamentStatus) -> Iterator[str]:
     """Where a session stands: phase, round, clock, bill, seats, amendments, votes.
 
     Examples:
       moot parliament status uploads
       moot parliament status uploads --json
     """
-    shown = sessions.status(shell.session, folder)
-    return Answer(shown, lambda: [*_status_lines(shown), *remarks(shown.findings)])
+    yield from _status_lines(shown)
+    yield from remarks(shown.findings)
 
 
 def _status_lines(shown: sessions.ParliamentStatus) -> Iterable[str]:
@@ -152,19 +163,13 @@ def _manner(seat: SeatView) -> str:
     return "expelled" if seat.expelled else "quiet" if seat.quiet else ""
 
 
-@command(None, "next", "parliament.next")
-@folder_argument
-def next_steps(shell: Shell, folder: Path) -> Answer:
+@derive("parliament.next", sessions.next_steps, "DIR = folder")
+def next_steps(steps: sessions.NextSteps) -> Iterator[str]:
     """Who is expected to do what, and which motives still hold a vote up.
 
     Examples:
       moot parliament next uploads
     """
-    steps = sessions.next_steps(shell.session, folder)
-    return Answer(steps, lambda: _next_lines(steps))
-
-
-def _next_lines(steps: sessions.NextSteps) -> Iterable[str]:
     yield f"{steps.parliament_id}: {steps.status}, round {steps.round}"
     rows = [(due.seat or due.who, due.what, due.subject) for due in steps.due]
     if rows:

@@ -12,8 +12,7 @@ from typing import Any
 import click
 
 from moot.api.parliaments import sessions
-from moot.surfaces.cli.parliament.group import folder_argument, lines_with_remarks
-from moot.surfaces.cli.parliament.session import message_line
+from moot.surfaces.cli.parliament.session import folder_argument, lines_with_remarks, message_line
 from moot.surfaces.terminal.answer import Answer
 from moot.surfaces.terminal.shell import Shell, command, text_argument
 

@@ -1,55 +1,49 @@
-"""`moot event ...`, `moot handoff` and `moot blocked`: work passed on, help asked for."""
+"""`moot event ...`, `handoff`, `blocked` and `plan`: work passed on, help asked for, and the page
+that the agents of one work share.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Iterator
 
 import click
 
-from moot.api import events
-from moot.api.typed_paths import read_typed_scopes
+from moot.api.presence import events, plans
 from moot.surfaces.terminal.answer import Answer, remarks, visible
+from moot.surfaces.terminal.derive import derive
 from moot.surfaces.terminal.lazy import LazyGroup
 from moot.surfaces.terminal.listing import listing
-from moot.surfaces.terminal.shell import Shell, command, text_argument
+from moot.surfaces.terminal.shell import Shell, command, document
 
-# Options that may be `-` (standard input) or `@file`.
-_TEXTS = ("subject", "summary", "next_action", "blocker", "requested_action")
-_FROM = click.option("--from", "sender", metavar="NAME", help="Who sends (default: you).")
-_TO = click.option("--to", required=True, metavar="NAME", help="Who receives.")
-_SUBJECT = click.option("--subject", required=True, metavar="TEXT", help="What it is about.")
-_SCOPE = click.option(
-    "--scope",
-    metavar="SCOPE",
-    help="The files or folder it concerns, from the folder you are in (:/x from the root).",
-)
-_WORK = click.option(
-    "--work",
-    "--bead",
-    "work",
-    metavar="ID",
-    help="The work item (default: your own, else the branch).",
-)
-_AGENT = click.option("--agent", metavar="NAME", help="Who acts (default: --as or MOOT_AGENT).")
-_SUMMARY = click.option("--summary", required=True, metavar="TEXT", help="Where the work stands.")
-_NEXT = click.option("--next-action", required=True, metavar="TEXT", help="What to do next.")
-_NO_ACK = click.option("--no-ack", is_flag=True, help="No acceptance is expected.")
-_BLOCKER = click.option("--blocker", required=True, metavar="TEXT", help="What is in the way.")
-_REQUEST = click.option(
-    "--requested-action", required=True, metavar="TEXT", help="What you need from them."
-)
-_URGENCY = click.option(
-    "--urgency",
-    type=click.Choice(["low", "medium", "high"]),
-    default="medium",
-    show_default=True,
-    help="How much it holds up.",
-)
+_TO = """
+    --from NAME = sender  Who sends (default: you).
+    --to NAME             Who receives.
+"""
+_ABOUT = """
+    --scope SCOPE   The files or folder it concerns, from the folder you are in (:/x from the root).
+    --subject TEXT  What it is about.
+"""
+_WORK = """
+    --work, --bead ID  The work item (default: your own, else the branch).
+"""
+_HANDOFF = f"""
+    {_ABOUT}
+    --summary TEXT               The state of the work.
+    --next-action TEXT           What to do next.
+    {_WORK}
+    --no-ack = not requires_ack  No acceptance is expected.
+"""
+_BLOCKED = f"""
+    {_ABOUT}
+    --blocker TEXT             What is in the way.
+    --requested-action TEXT    What you need from them.
+    --urgency low|medium|high  How much it holds up.
+    {_WORK}
+"""
 SECTIONS = {
     "Send": {
         "handoff": "pass work on, with the scope you hold",
-        "blocked": "say that you cannot go on, and what you need",
+        "blocked": "say what blocks you, and what you need",
     },
     "Read and answer": {
         "list": "what was passed on, asked for, overlapped, resumed",
@@ -65,125 +59,70 @@ def event() -> None:
     """Events between agents: passed on, blocked, overlapping, picked up again."""
 
 
-def _sent(sent: events.SentEvent | events.SentNotice) -> Answer:
+def _sent(sent: events.SentEvent | events.SentNotice) -> Iterator[str]:
     about = f" (message {sent.message})" if isinstance(sent, events.SentNotice) else ""
-    line = f"{sent.event.id}: {sent.event.from_agent} to {sent.event.to_agent}{about}"
-    return Answer(sent, lambda: [line, *_moves_nothing(sent), *remarks(sent.findings)])
-
-
-def _moves_nothing(sent: events.SentEvent | events.SentNotice) -> Iterable[str]:
-    """A HANDOFF without a scope moves nothing, whether or not there is a finding that says so."""
+    yield f"{sent.event.id}: {sent.event.from_agent} to {sent.event.to_agent}{about}"
     bare = sent.event.event_type == "HANDOFF" and sent.event.scope is None
     if bare and all(finding.code != "nothing_to_move" for finding in sent.findings):
         yield "it names no scope: accepting it moves no reservation"
+    yield from remarks(sent.findings)
 
 
-def _arguments(shell: Shell, values: dict[str, Any]) -> dict[str, Any]:
-    """The options of a notice as the library takes them: texts are read, flags and scopes named."""
-    scope = values["scope"]
-    if scope is not None:
-        (scope,) = read_typed_scopes([scope], shell.session)
-    texts = {name: text_argument(values[name]) for name in _TEXTS if name in values}
-    flags = {"requires_ack": not values["no_ack"]} if "no_ack" in values else {}
-    rest = {name: value for name, value in values.items() if name != "no_ack"}
-    return {**rest, **texts, **flags, "scope": scope}
-
-
-@command(event, "handoff", "event.handoff")
-@_FROM
-@_TO
-@_SCOPE
-@_SUBJECT
-@_SUMMARY
-@_NEXT
-@_WORK
-@_NO_ACK
-def send_handoff(shell: Shell, **values: Any) -> Answer:
+@derive("event.handoff", events.send_handoff, _TO + _HANDOFF, group=event)
+def send_handoff(sent: events.SentEvent) -> Iterable[str]:
     """Pass work on. Once accepted, the scope you hold moves to the receiver.
 
     Examples:
       moot event handoff --from amber-otter --to teal-crane --scope src/auth \\
         --subject "auth cache" --summary "half done" --next-action "finish the tests"
     """
-    return _sent(events.send_handoff(shell.session, **_arguments(shell, values)))
+    return _sent(sent)
 
 
-@command(event, "blocked", "event.blocked")
-@_FROM
-@_TO
-@_SCOPE
-@_SUBJECT
-@_BLOCKER
-@_REQUEST
-@_URGENCY
-@_WORK
-def send_blocked(shell: Shell, **values: Any) -> Answer:
+@derive("event.blocked", events.send_blocked, _TO + _BLOCKED, group=event)
+def send_blocked(sent: events.SentEvent) -> Iterable[str]:
     """Say that you cannot go on, why, and what you need from whom.
 
     Examples:
       moot event blocked --to teal-crane --subject "schema" --blocker "no migration" \\
         --requested-action "write it" --urgency high
     """
-    return _sent(events.send_blocked(shell.session, **_arguments(shell, values)))
+    return _sent(sent)
 
 
-@command(None, "handoff", "handoff")
-@click.argument("to")
-@_SCOPE
-@_SUBJECT
-@_SUMMARY
-@_NEXT
-@_WORK
-@_NO_ACK
-def handoff(shell: Shell, **values: Any) -> Answer:
+@derive("handoff", events.handoff, f"TO{_HANDOFF}")
+def handoff(sent: events.SentNotice) -> Iterable[str]:
     """Pass your work on to TO. Once accepted, the scope you hold moves along.
 
     Examples:
       moot handoff teal-crane --subject "auth cache" --summary "half done" \\
         --next-action "finish the tests" --scope src/auth
     """
-    return _sent(events.handoff(shell.session, **_arguments(shell, values)))
+    return _sent(sent)
 
 
-@command(None, "blocked", "blocked")
-@click.argument("to")
-@_SCOPE
-@_SUBJECT
-@_BLOCKER
-@_REQUEST
-@_URGENCY
-@_WORK
-def blocked(shell: Shell, **values: Any) -> Answer:
+@derive("blocked", events.blocked, f"TO{_BLOCKED}")
+def blocked(sent: events.SentNotice) -> Iterable[str]:
     """Tell TO that you cannot go on, why, and what you need.
 
     Examples:
       moot blocked teal-crane --subject "schema" --blocker "no migration" \\
         --requested-action "write it"
     """
-    return _sent(events.blocked(shell.session, **_arguments(shell, values)))
+    return _sent(sent)
 
 
-@command(event, "list", "event.list")
-@click.option("--work", "--bead", "work", metavar="ID", help="Only of this work item.")
-@click.option(
-    "--limit",
-    default=100,
-    show_default=True,
-    type=click.IntRange(1, 1000),
-    help="At most so many, the newest.",
-)
-def list_events(shell: Shell, work: str | None, limit: int) -> Answer:
+@derive("event.list", events.list_events, """
+    --work, --bead ID  Only of this work item.
+    --limit 1..1000    At most so many, the newest.
+""", group=event)  # fmt: skip
+def list_events(conversation: events.Conversation) -> Iterable[str]:
     """The conversation: what was passed on, what needs input, overlaps, who picked up what.
 
     Examples:
       moot event list
       moot event list --bead T-7 --json
     """
-    conversation = events.list_events(shell.session, work=work, limit=limit)
-    return Answer(conversation, lambda: _conversation_lines(conversation))
-
-
-def _conversation_lines(conversation: events.Conversation) -> Iterable[str]:
     rows = conversation.events
     if not rows:
         return ["nothing was said yet"]
@@ -196,31 +135,31 @@ def _conversation_lines(conversation: events.Conversation) -> Iterable[str]:
     return listing(cells, ("AT", "ID", "WHO", "WHAT", "WHOM", "ABOUT"))
 
 
-def _receipt(receipt: events.EventReceipt, what: str) -> Answer:
-    lines = [
-        f"{receipt.event.id}: {what} by {receipt.agent}",
-        *(f"{receipt.agent} holds {scope} now" for scope in receipt.moved),
-    ]
-    return Answer(receipt, lambda: [*lines, *remarks(receipt.findings)])
+def _receipt(receipt: events.EventReceipt, what: str) -> Iterator[str]:
+    yield f"{receipt.event.id}: {what} by {receipt.agent}"
+    yield from (f"{receipt.agent} holds {scope} now" for scope in receipt.moved)
+    yield from remarks(receipt.findings)
 
 
-@command(event, "seen", "event.seen")
-@click.argument("event_id", metavar="ID")
-@_AGENT
-def seen(shell: Shell, event_id: str, agent: str | None) -> Answer:
+@derive("event.seen", events.mark_seen, """
+    ID = event_id
+    --agent NAME  Who acts (default: --as or MOOT_AGENT).
+""", group=event)  # fmt: skip
+def seen(receipt: events.EventReceipt) -> Iterable[str]:
     """Say that you have read an event.
 
     Examples:
       moot event seen proto_20260214_001
     """
-    return _receipt(events.mark_seen(shell.session, event_id, agent=agent), "Seen")
+    return _receipt(receipt, "Seen")
 
 
-@command(event, "accept", "event.accept")
-@click.argument("event_id", metavar="ID")
-@_AGENT
-@click.option("--notes", metavar="TEXT", default="", help="Words for the sender.")
-def accept(shell: Shell, event_id: str, agent: str | None, notes: str) -> Answer:
+@derive("event.accept", events.accept, """
+    ID = event_id
+    --agent NAME  Who acts (default: --as or MOOT_AGENT).
+    --notes TEXT  Words for the sender.
+""", group=event)  # fmt: skip
+def accept(receipt: events.EventReceipt) -> Iterable[str]:
     """Take on what was passed to you; the sender's scope becomes yours.
 
     The message about it is acknowledged with the words of --notes.
@@ -229,16 +168,16 @@ def accept(shell: Shell, event_id: str, agent: str | None, notes: str) -> Answer
       moot event accept proto_20260214_001 --agent teal-crane
       moot event accept proto_20260214_001 --notes "done by noon"
     """
-    accepted = events.accept(shell.session, event_id, agent=agent, notes=text_argument(notes))
-    return _receipt(accepted, "Accepted")
+    return _receipt(receipt, "Accepted")
 
 
-@command(event, "withdraw", "event.withdraw")
-@click.argument("event_id", metavar="ID")
-@click.option("--reason", required=True, metavar="TEXT", help="Why.")
-@click.option("--evidence", default="", metavar="TEXT", help="What shows that an overlap is false.")
-@_AGENT
-def withdraw(shell: Shell, event_id: str, reason: str, evidence: str, agent: str | None) -> Answer:
+@derive("event.withdraw", events.withdraw, """
+    ID = event_id
+    --reason TEXT    Why.
+    --evidence TEXT  What shows that an overlap is false.
+    --agent NAME     Who acts (default: --as or MOOT_AGENT).
+""", group=event)  # fmt: skip
+def withdraw(done: events.WithdrawnEvent) -> Iterator[str]:
     """Take back a request that waits, or mark an overlap as false; it stays on record, marked.
 
     A handoff or blocked is its sender's to withdraw. An overlap is withdrawn by the agent that
@@ -249,12 +188,47 @@ def withdraw(shell: Shell, event_id: str, reason: str, evidence: str, agent: str
       moot event withdraw proto_20260214_002 --reason "I found another way" --agent amber-otter
       moot event withdraw proto_20260214_001 --reason "I changed it myself" --agent teal-crane
     """
-    done = events.withdraw(
-        shell.session,
-        event_id,
-        text_argument(reason),
-        evidence=text_argument(evidence),
-        agent=agent,
-    )
     line = visible(f"{done.event.id}: {done.withdrawn}")
-    return Answer(done, lambda: [line, *remarks(done.findings)])
+    yield line
+    yield from remarks(done.findings)
+
+
+@command(None, "plan", "plan")
+@click.argument("work")
+@click.option("--amend", "text", metavar="FILE|-", help="Put this text in its place.")
+@click.option(
+    "--version", type=click.IntRange(0), metavar="N", help="The version that you read; 0: none yet."
+)
+def plan(shell: Shell, work: str, text: str | None, version: int | None) -> Answer:
+    """Show or amend the plan of WORK: one page that its agents share.
+
+    Amend the version that you read; if it changed since, Moot refuses: read it again. Tasks
+    are shown from `bd` where there are beads, and never kept here.
+
+    Examples:
+      moot plan T-7
+      moot plan T-7 --amend plan.md --version 2
+      echo "1. move the cache" | moot plan T-7 --amend - --version 0
+    """
+    if text is None:
+        if version is not None:
+            raise click.UsageError("--version belongs to --amend FILE")
+        page = plans.show(shell.session, work)
+    else:
+        if version is None:
+            raise click.UsageError("say which --version you read; 0 if there was none")
+        page = plans.amend(shell.session, work, document(text), version)
+    return Answer(page, lambda: _plan_lines(page))
+
+
+def _plan_lines(page: plans.PlanPage) -> Iterable[str]:
+    shown = page.plan
+    if not shown.version:
+        yield f"no plan of {shown.work} yet: `moot plan {shown.work} --amend FILE --version 0`"
+    else:
+        yield f"version {shown.version}, by {shown.by} at {shown.at}"
+        yield from map(visible, shown.text.rstrip("\n").split("\n"))
+    if page.tasks:
+        rows = [(task.id, task.status, task.owner or "-") for task in page.tasks]
+        yield ""
+        yield from listing(rows, ("ID", "STATUS", "OWNER"))

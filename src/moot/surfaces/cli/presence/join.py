@@ -1,25 +1,32 @@
-"""`moot join` (also `bb-init`): start a session under a name of its own, or go on with one.
+"""`moot join` (also `bb-init`): start a session under a new name, or continue with an old one.
 
-Every way to start has its flag (OPR-098).
+Every way to start has its flag (OPR-098). `bb-init` reads scopes from the root of the worktree,
+whatever the current folder is, as its document says (B-11). It remarks on a scope that was probably
+meant relative to the current folder, and refuses one outside of the worktree with a hint.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
 from msgspec import structs
 
-from moot.api import joining
-from moot.api.typed_paths import read_typed_scopes, remark_on_missing
-from moot.surfaces.cli.presence.scope_hints import scope_hints
+from moot.api.guard.asked_paths import hint_named_from_root, reach, scope_beside
+from moot.api.presence import joining
+from moot.api.typed_paths import read_typed_scopes, remark_on_missing, typed_scope
+from moot.core.errors import Refused
+from moot.core.findings import Finding, Severity
+from moot.surfaces.cli.presence.scope import scope_hints
 from moot.surfaces.terminal.answer import Answer, remarks
 from moot.surfaces.terminal.shell import Shell, command
 
 if TYPE_CHECKING:
+    from moot.api.session import Place, Session
     from moot.core.findings import Finding
-
 
 _OPTIONS = (  # OPR-081, OPR-083, OPR-082: the three ways of the document.
     click.option("--non-interactive", is_flag=True, help="Never ask; fail if a choice is owed."),
@@ -31,7 +38,7 @@ _OPTIONS = (  # OPR-081, OPR-083, OPR-082: the three ways of the document.
 
 
 def join_options(function: Callable[..., Answer]) -> Callable[..., Answer]:
-    """The options of `moot join`, which are those of `bb-init` too."""
+    """Add the options that `moot join` and `bb-init` share."""
     for option in reversed(_OPTIONS):
         function = option(function)
     return function
@@ -89,7 +96,7 @@ def _choose(candidates: Sequence[joining.AdoptionCandidate]) -> str | None:
     for candidate in candidates:
         click.echo(f"  {candidate.agent}: {candidate.evidence}", err=True)
     name: str = click.prompt(
-        "go on as one of these, or start anew?",
+        "continue as one of these, or start under a new name?",
         type=click.Choice([*(candidate.agent for candidate in candidates), "new"]),
         default="new",
         err=True,
@@ -116,6 +123,53 @@ def _lines(joined: joining.Joined) -> Iterable[str]:
         yield f"you are {joined.agent}"
     if joined.reserved:
         yield f"{joined.agent} holds {', '.join(joined.reserved)}"
-    yield f"what you do in this shell is {joined.agent}'s once you have run the next line in it:"
+    yield f"to act as {joined.agent} in this shell, run:"
     yield joining.export_line(joined.agent, joined.epoch)
     yield from remarks(joined.findings)
+
+
+def remark_on_misread(scopes: Iterable[str], place: Place) -> Iterator[Finding]:
+    """A remark on each scope that is probably meant relative to the current folder."""
+    for text in scopes:
+        beside = scope_beside(text, place)
+        if beside is None:
+            continue
+        path = text.removesuffix("*")
+        if os.path.normpath(path) == os.curdir and beside != ".":
+            yield _remark(
+                text,
+                "whole_project",
+                f"{text} is the whole project, not the folder you are in",
+                f"`moot reserve {typed_scope(beside)}` is this folder,"
+                " `moot release :/` gives the rest back",
+            )
+        elif reach(path, place.folder) > reach(path, place.worktree):
+            yield _remark(
+                text,
+                "named_from_the_root",
+                f"{text} was read from the root of the worktree, where it does not exist",
+                f"`moot reserve {typed_scope(beside)}` is the one in this folder",
+            )
+
+
+@contextmanager
+def hints_from_root(session: Session, scopes: Sequence[str]) -> Iterator[None]:
+    """Add to a refused scope outside of the worktree the name that was probably meant."""
+    try:
+        yield
+    except Refused as refused:
+        if refused.code == "scope_outside":
+            way = hint_named_from_root(scopes, session.place, "bb-init --scope")
+            refused.hint = way or refused.hint
+        raise
+
+
+def _remark(text: str, code: str, message: str, hint: str) -> Finding:
+    return Finding(
+        rule="B-11",
+        code=code,
+        severity=Severity.WARNING,
+        message=message,
+        where=text,
+        hint=hint,
+    )

@@ -1,6 +1,6 @@
-"""`moot run -- COMMAND`: a program with a name, a heartbeat while it lives, and a clean end.
+"""`moot run -- COMMAND`: run a program as a named agent, with heartbeats, and release at the end.
 
-Everything that is said here goes to standard error: standard output belongs to the program.
+All messages of this module go to standard error: standard output belongs to the program.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from moot.api import presence
-from moot.api.run_watch import RunWatch
 from moot.api.typed_paths import read_typed_scopes, remark_on_missing
-from moot.surfaces.cli.presence.scope_hints import scope_hints
+from moot.runner import moot_run
+from moot.runner.run_watch import RunWatch
+from moot.surfaces.cli.presence.scope import scope_hints
 from moot.surfaces.hooks.served import answer_hook
-from moot.surfaces.telemetry.switch import started_telemetry
 from moot.surfaces.terminal.answer import Answer, paint, say_aside, visible
 from moot.surfaces.terminal.shell import Shell, command
+from moot.usage.telemetry.switch import started_telemetry
 
 if TYPE_CHECKING:
     import subprocess
 
-    from moot.api.usage import UsageView
     from moot.core.findings import Finding
+    from moot.usage.totals import UsageView
 
 STDERR: Final = 2
 MOST_NAMES: Final = 10
@@ -37,10 +37,10 @@ SHARED: Final = ("SIGINT", "SIGQUIT")
 
 
 def _is_gone(_context: click.Context, _parameter: click.Parameter, is_given: bool) -> None:
-    """`--no-hooks` left a tool unguarded without a word; nothing does that any more."""
+    """Refuse the removed option `--no-hooks`, which left a tool unguarded without a notice."""
     if is_given:
         raise click.UsageError(
-            "--no-hooks is gone: hooks are always installed; --unguarded starts a tool without"
+            "--no-hooks was removed: hooks are always installed; --unguarded starts a tool without"
             " them, and says so"
         )
 
@@ -57,7 +57,7 @@ def _is_gone(_context: click.Context, _parameter: click.Parameter, is_given: boo
     is_flag=False,
     flag_value="",
     metavar="[NAME]",
-    help="Go on with the unfinished work of NAME (or of --name) without asking.",
+    help="Continue the unfinished work of NAME (or of --name) without asking.",
 )
 @click.option("--reserve", "scopes", multiple=True, metavar="SCOPE", help="Reserve this first.")
 @click.option("--work", "--bead", "work", metavar="ID", help="On what (default: the branch).")
@@ -91,14 +91,14 @@ def run(
     holds is given back at the end, even if it crashes. With --json standard output is ours: what
     the program prints goes to standard error.
 
-    A coding tool asks before each edit: missing hooks are installed, and if they would not run (no
-    trust, a switch, another folder) it is not started, and you read what mends it. --unguarded
-    starts it all the same; from when to when is on record. Of any other program edits are watched,
-    not checked.
+    A coding tool asks Moot before each edit: Moot installs missing hooks. If they would not run (no
+    trust, a switch, another folder), Moot does not start the tool and prints the command that fixes
+    it. --unguarded starts it anyway; the record says from when to when. Edits of any other program
+    are watched, not checked.
 
     A name may be used again. If files in its scopes are uncommitted, or it owns a work item in
-    progress, and nothing works under it any more, you are asked whether to go on with that (with
-    --adopt you are not asked). Else it is the next of its family: alice-2 after alice.
+    progress, and no program runs under it, Moot asks whether to continue that work (--adopt
+    continues without asking). Otherwise the agent gets the next name: alice-2 after alice.
 
     A SCOPE is read from the folder you are in, :/x from the root of the worktree.
 
@@ -119,7 +119,7 @@ def run(
     names = read_typed_scopes(scopes, shell.session)
     with _Signals() as signals, scope_hints(shell, names):
         watch = _Commentary(wanted, words[0], names, shell, signals)
-        ran = presence.run(
+        ran = moot_run.run(
             shell.session,
             words,
             name=wanted,
@@ -136,16 +136,16 @@ def run(
     return Answer(ran, lambda: (), ran.exit_status)
 
 
-def _tell_telemetry(ran: presence.Ran) -> None:
+def _tell_telemetry(ran: moot_run.Ran) -> None:
     telemetry = started_telemetry()
     if telemetry is not None:
-        from moot.surfaces.telemetry.commands import describe_run
+        from moot.surfaces.terminal.telemetry import describe_run
 
         describe_run(telemetry, ran.agent, ran.tools, ran.usage)
 
 
 def _one_name(name: str | None, adopt: str | None) -> str | None:
-    """`--adopt NAME` says it alone; beside `--name` it needs none."""
+    """Return the name given by `--name` or `--adopt NAME`; refuse two different names."""
     if name and adopt and name != adopt:
         raise click.UsageError(
             f"--name {name} and --adopt {adopt} are two names; write `--` before the command"
@@ -154,7 +154,7 @@ def _one_name(name: str | None, adopt: str | None) -> str | None:
 
 
 class _Commentary(RunWatch):
-    """Says on standard error what goes on beside the program, and hands the program its signals."""
+    """Reports the run's events on standard error, and forwards signals to the program."""
 
     def __init__(
         self,
@@ -172,13 +172,13 @@ class _Commentary(RunWatch):
         self._signals = signals
         telemetry = started_telemetry()
         if telemetry is not None:
-            from moot.surfaces.telemetry.hook_calls import observing
+            from moot.usage.telemetry.spans import observing
 
             self.answer_hook = observing(telemetry, answer_hook)
 
     def consents_to_adoption(self, name: str, unfinished: str) -> bool:
         if not self._shell.interactive():
-            _say(f"not going on as {name} ({visible(unfinished)}): --adopt does")
+            _say(f"not continuing as {name} ({visible(unfinished)}): use --adopt")
             return False
         _say(f"{name} ended with work unfinished: {visible(unfinished)}")
         return click.confirm(f"go on as {name}?", default=True, err=True)
@@ -215,13 +215,13 @@ class _Commentary(RunWatch):
         _say(f"{word}: {tool} shows a call that no hook was asked about: nothing checks its edits")
 
     def hooks_lost(self, tool: str, worktree: str, *, is_kept: bool) -> None:
-        mend = f"`cd {shlex.quote(worktree)} && moot hook install {tool}` puts them back"
+        fix = f"`cd {shlex.quote(worktree)} && moot hook install {tool}` puts them back"
         gone = f"the hooks of {tool} were removed from its settings in {visible(worktree)}"
         if is_kept:
-            _say(f"{gone}; this session keeps them, the next would be unguarded: {mend}")
+            _say(f"{gone}; this session keeps them, the next would be unguarded: {fix}")
         else:
             word = paint("unguarded", "red", sys.stderr)
-            _say(f"{word}: {gone}: nothing may check its edits; {mend}")
+            _say(f"{word}: {gone}: nothing may check its edits; {fix}")
 
     def hooks_heard(self, tool: str) -> None:
         _say(f"{tool} still asks before it edits: it keeps the hooks that it started with")
@@ -247,7 +247,7 @@ class _Commentary(RunWatch):
     def trace_variables(self) -> Mapping[str, str]:
         if started_telemetry() is None:
             return {}
-        from moot.surfaces.telemetry.commands import trace_variables
+        from moot.surfaces.terminal.telemetry import trace_variables
 
         return trace_variables()
 
@@ -256,9 +256,9 @@ class _Commentary(RunWatch):
 
 
 class _Signals:
-    """Signals are the program's: kept until it is there, passed on while it lives.
+    """Forwards signals to the program; those that arrive before it starts are kept and sent then.
 
-    None of them ends us before we have released and retired.
+    No signal ends `moot run` before it has released scopes and retired the agent.
     """
 
     def __init__(self) -> None:

@@ -1,22 +1,34 @@
-"""`moot reserve`, `moot release` and `moot scope ...`: who works where."""
+"""`moot reserve`, `moot release` and `moot scope ...`: who works where.
+
+What a killed program holds stays reserved until the agent is stale. A person may retire the agent
+sooner, and a refusal shows them how; agents are not shown this, because they would retire each
+other.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final
 
 import click
 from msgspec import structs
 
-from moot.api import scopes as api
+from moot.api.presence import scopes as api
+from moot.api.presence.scopes import holders_to_retire
 from moot.api.typed_paths import read_typed_pair, read_typed_scopes, remark_on_missing
-from moot.surfaces.cli.presence.scope_hints import scope_hints
+from moot.core.errors import Refused
 from moot.surfaces.terminal.answer import Answer, remarks
+from moot.surfaces.terminal.derive import derive
 from moot.surfaces.terminal.lazy import LazyGroup
 from moot.surfaces.terminal.listing import listing
 from moot.surfaces.terminal.shell import Shell, command, text_argument
 
+if TYPE_CHECKING:
+    from moot.surfaces.terminal.shell import Shell
+
 _TAKEOVER = click.option(  # OPR-087
-    "--takeover-stale", is_flag=True, help="Take it from an owner who has gone quiet or is gone."
+    "--takeover-stale", is_flag=True, help="Take it over from an owner that is stale or evicted."
 )
 _TTL = click.option(
     "--ttl", type=int, metavar="MIN", help="Ends by itself after 5 to 1440 minutes."
@@ -49,7 +61,7 @@ def reserve_scopes(
 
     Paths are read as git reads them: from the folder you are in, :/x from the root of the
     worktree; `*` is this folder. Refused, with the holder's name, if another agent holds any of
-    it. What the living hold is never taken; what the quiet hold only with --takeover-stale.
+    it. Only a stale or evicted owner's scope can be taken over, with --takeover-stale.
 
     Things that are not files are reserved by a kind and a name, such as port:3000, db:test,
     gpu:0 or task:T-7. No path overlaps them, not even `:/`. A file so named is ./port:3000.
@@ -110,7 +122,7 @@ def release_scopes(
     Paths are read from the folder you are in, :/x from the root of the worktree.
 
     With --force and a --reason you release, as a person with your own key, what another holds,
-    such as a program that is gone. Nobody gets it: whoever wants it reserves it.
+    such as a program that exited. Nobody gets it: an agent that wants it reserves it.
 
     Examples:
       moot release src/auth
@@ -142,7 +154,7 @@ SECTIONS = {
         "reserve": "reserve files or folders, all or none",
         "release": "give back what you hold",
         "list": "who holds what, how alive they are, since when",
-        "compare": "how two scopes lie to each other",
+        "compare": "compare two scopes: exact, partial or disjoint",
     },
 }
 
@@ -159,20 +171,16 @@ command(scope, "reserve", "scope.reserve")(reserve_scopes)
 command(scope, "release", "scope.release")(release_scopes)
 
 
-@command(scope, "list", "scope.list")
-@_AGENT
-def list_scopes(shell: Shell, agent: str | None) -> Answer:
+@derive("scope.list", api.list_reservations, """
+    --agent NAME  Who acts (default: --as or MOOT_AGENT).
+""", group=scope)  # fmt: skip
+def list_scopes(held: api.ReservationList) -> Iterable[str]:
     """Who holds what, how alive they are, and since when.
 
     Examples:
       moot scope list
       moot scope list --agent amber-otter --json
     """
-    held = api.list_reservations(shell.session, agent=agent)
-    return Answer(held, lambda: _held_lines(held))
-
-
-def _held_lines(held: api.ReservationList) -> Iterable[str]:
     if not held.reservations:
         return ["nothing is held: `moot reserve SCOPE`"]
     rows = [
@@ -186,7 +194,7 @@ def _held_lines(held: api.ReservationList) -> Iterable[str]:
 @click.argument("first", metavar="A")
 @click.argument("second", metavar="B")
 def compare(shell: Shell, first: str, second: str) -> Answer:
-    """How two scopes lie to each other: exact, partial or disjoint. Needs no workspace.
+    """Compare two scopes: exact, partial or disjoint. Needs no workspace.
 
     Examples:
       moot scope compare 'src/*' src/lib/parser.ts
@@ -195,3 +203,33 @@ def compare(shell: Shell, first: str, second: str) -> Answer:
     """
     comparison = api.compare(shell.session, *read_typed_pair(first, second, shell.session))
     return Answer(comparison, lambda: [comparison.kind])
+
+
+IN_THE_WAY: Final = ("reservation_conflict", "release_forbidden")
+MOST_NAMED: Final = 5
+
+
+@contextmanager
+def scope_hints(shell: Shell, scopes: Sequence[str]) -> Iterator[None]:
+    """Add to a refusal raised inside how a person can free these scopes."""
+    try:
+        yield
+    except Refused as refused:
+        freeing = _hint_to_free(shell, scopes) if refused.code in IN_THE_WAY else ""
+        refused.hint = f"{refused.hint}; {freeing}" if freeing else refused.hint
+        raise
+
+
+def _hint_to_free(shell: Shell, scopes: Sequence[str]) -> str:
+    """Return the commands that free these scopes from dead programs; empty for agents."""
+    if not (shell.interactive() or shell.session.acts_as_person()):
+        return ""
+    names = holders_to_retire(shell.session, scopes)
+    if not names:
+        return ""
+    alone = "env -u MOOT_AGENT " if shell.env.get("MOOT_AGENT") else ""
+    each = " && ".join(f"{alone}moot agent retire {name}" for name in names[:MOST_NAMED])
+    dead = "its program is" if len(names) == 1 else "their programs are"
+    more = len(names) - MOST_NAMED
+    others = f" from them; {more} more hold parts of it: `moot scope list`" if more > 0 else ""
+    return f"if {dead} dead, `{each}` frees it{others}"

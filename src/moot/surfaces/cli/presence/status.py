@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import os
+import sys
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Final
 
 import click
 import msgspec
 
-from moot.api import status as screen
-from moot.api.sharing import SharedLedger
-from moot.core.plural import plural
+from moot.api.hosts.machines import SharedLedger
+from moot.api.presence import status as screen
+from moot.api.presence.status import count_changes
+from moot.core.text import plural
 from moot.surfaces.cli.presence.agenda import due_lines, with_ways
-from moot.surfaces.cli.presence.agent_facts import alive_word, with_tool
-from moot.surfaces.terminal.answer import Answer, paint, visible
-from moot.surfaces.terminal.listing import listing
-from moot.surfaces.terminal.local_time import span_since
+from moot.surfaces.terminal.answer import Answer, paint, print_line, visible
+from moot.surfaces.terminal.listing import alive_word, listing, with_tool
+from moot.surfaces.terminal.local_time import in_local_time, span_since
 from moot.surfaces.terminal.shell import Shell, command
+
+if TYPE_CHECKING:
+    from moot.api.session import Session
 
 MOST_AGENTS = 20  # of a crowd, on one screen
 MOST_ROWS = 30  # of each other table
@@ -23,7 +30,7 @@ MOST_NAMES = 3
 MOST_SCOPES = 4
 MOST_SPANS = 3
 MOST_USED = 8
-# What a person should see from afar.
+# Words that should catch the eye.
 COLOURS = {
     "Active": "green",
     "Gone quiet": "yellow",
@@ -37,11 +44,11 @@ COLOURS = {
 @click.option("--watch", is_flag=True, help="Show it again whenever something changes.")
 @click.option("--all", "ended", is_flag=True, help="Everyone, also those that have ended.")
 def status(shell: Shell, watch: bool, ended: bool) -> Answer:
-    """One screen: who is here, what is due, and how the record stands.
+    """Show one screen: who is here, what is due, and the state of the record.
 
-    Who is here stands first; SEEN is how long ago the last sign of life was. Of a crowd those who
-    were seen last are shown, and the others counted; --all shows everyone. With --watch it stays
-    until Ctrl-C.
+    Active agents come first; SEEN is the time since the last sign of life. If there are many, it
+    shows those seen last and counts the others; --all shows everyone. With --watch it stays until
+    Ctrl-C.
 
     Examples:
       moot status
@@ -53,8 +60,6 @@ def status(shell: Shell, watch: bool, ended: bool) -> Answer:
         raise click.UsageError("--watch is for people; a program asks `agenda --wait`")
     seen = _look(shell, ended=ended)
     if watch:
-        from moot.surfaces.cli.presence.watched_status import show_again
-
         show_again(shell.session, lambda: _lines(_look(shell, ended=ended), shell.session.clock()))
         return Answer(seen, list)
     now = shell.session.clock()
@@ -103,7 +108,7 @@ def _shared_lines(shared: SharedLedger) -> Iterable[str]:
 
 
 def _mail_lines(mail: screen.MailCounts) -> Iterable[str]:
-    """Only if there is something to say."""
+    """Show unread mail and owed answers, if there are any."""
     lines = []
     if mail.unread:
         lines.append(f"new mail   {mail.unread}: `moot inbox`")
@@ -123,7 +128,7 @@ def _record_line(record: screen.RecordSummary) -> str:
 
 
 def _agent_lines(seen: screen.Status, now: int) -> Iterable[str]:
-    """Who is here, or has something to do; of the others only how many."""
+    """List agents that are here or have something to do, and count the others."""
     current = [view for view in seen.agents if view.status == screen.ACTIVE]
     ended = [view for view in seen.agents if view.status != screen.ACTIVE]
     busy = {seen.you, *seen.mail.owed, *(item.who for item in seen.due)}
@@ -145,7 +150,7 @@ def _agent_lines(seen: screen.Status, now: int) -> Iterable[str]:
 def _unshown_lines(
     seen: screen.Status, shown: Sequence[screen.RegisteredAgentView], ended: int
 ) -> Iterable[str]:
-    """How many more there are, of those who work and of the others."""
+    """Count the agents that are not shown: those that work, and the others."""
     working = sum(view.here or bool(view.holds) for view in shown)
     more = 0 if ended else seen.working_total - working
     if more:
@@ -156,7 +161,7 @@ def _unshown_lines(
 
 
 def _group_work_by_owner(seen: screen.Status) -> dict[str, dict[str, None]]:
-    """What each holds something for, as `scope list` says, in that order."""
+    """Return for each owner the work items of its reservations, in the order of `scope list`."""
     work_by_owner: dict[str, dict[str, None]] = {}
     for view in seen.reservations:
         if view.work:
@@ -167,7 +172,7 @@ def _group_work_by_owner(seen: screen.Status) -> dict[str, dict[str, None]]:
 def _rows_of(
     view: screen.RegisteredAgentView, work_by_owner: Mapping[str, Iterable[str]], now: int
 ) -> Iterable[tuple[str, ...]]:
-    """An agent, then each of its sub-agents with what that one works on."""
+    """Return the agent's row, then a row for each of its sub-agents."""
     theirs = {scope for sub_agent in view.sub_agents for scope in sub_agent.holds}
     own = [scope for scope in view.holds if scope not in theirs]
     guard, ago = view.guarded or "-", span_since(view.last_seen_at, now)
@@ -185,13 +190,13 @@ def _unguarded_line(span: screen.UnguardedSpan) -> str:
 
 
 def _work_of(agent: screen.RegisteredAgentView, work_by_owner: Mapping[str, Iterable[str]]) -> str:
-    """What it holds something for; else what it joined for."""
+    """Return the work items of its reservations, else the one it joined for."""
     held = work_by_owner.get(agent.agent, ())
     return ", ".join(held) or agent.work or agent.branch or "-"
 
 
 def _work_lines(seen: screen.Status) -> Iterable[str]:
-    """How each work item stands, if there is any."""
+    """Show the state of each work item."""
     if seen.work:
         shown = seen.work[:MOST_ROWS]
         rows = [(item.work, item.label, _first_names(item.agents)) for item in shown]
@@ -210,7 +215,7 @@ def _more_line(count: int, command: str) -> Iterable[str]:
 
 
 def _usage_lines(seen: screen.Status) -> Iterable[str]:
-    """What coding tools said they have used on what, the last few; others have said nothing."""
+    """Show the usage that coding tools reported, the last few."""
     if seen.usage:
         shown = seen.usage[-MOST_USED:]
         rows = [(used.work or "-", _first_names(used.agents), used.usage.line) for used in shown]
@@ -226,3 +231,23 @@ def _first_names(names: Sequence[str]) -> str:
 def _first_scopes(scopes: Sequence[str]) -> str:
     more = f" and {len(scopes) - MOST_SCOPES} more" if len(scopes) > MOST_SCOPES else ""
     return ", ".join(scopes[:MOST_SCOPES]) + more or "-"
+
+
+AGAIN_SECONDS: Final = 5.0  # so that how long ago something was stays true
+LOOK_SECONDS: Final = 0.25
+_TOP: Final = "\x1b[H\x1b[2J"
+
+
+def show_again(session: Session, lines: Callable[[], Iterable[str]]) -> None:
+    """Print the lines at each change until Ctrl-C, on a cleared screen if it can be cleared."""
+    can_clear = sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+    try:
+        while True:
+            changes = count_changes(session)
+            shown = [in_local_time(line) for line in lines()]
+            print_line((_TOP if can_clear else "") + "\n".join(shown), at_once=True)
+            until = time.monotonic() + AGAIN_SECONDS
+            while time.monotonic() < until and count_changes(session) == changes:
+                time.sleep(LOOK_SECONDS)
+    except KeyboardInterrupt:
+        return

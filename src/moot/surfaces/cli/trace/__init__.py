@@ -1,1 +1,7 @@
-"""Provable work: propose, review, run, claim, verify."""
+"""Provable work: propose, review, run, claim, verify.
+
+reading.py  `moot trace list` to `verify`: what is in a trace, and whether it is intact and
+            within policy
+steps.py    `moot trace new` to `finalize`: each step of a trace, by the agent whose part it
+            is
+"""

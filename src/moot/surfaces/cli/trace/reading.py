@@ -1,35 +1,32 @@
-"""`moot trace status`, `report`, `list` and `observed`: what there is, shown and not changed."""
+"""`moot trace list` to `verify`: what is in a trace, and whether it is intact and within policy."""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable
-from pathlib import Path
+from collections.abc import Iterable, Iterator
 
-import click
+from msgspec import UNSET
+from msgspec.structs import replace
 
-from moot.api.traces import reading
-from moot.surfaces.cli.trace.options import trace_argument
-from moot.surfaces.terminal.answer import Answer, visible
+from moot.api.traces import reading, verification
+from moot.core.findings import Finding, Severity
+from moot.core.text import plural
+from moot.pages import Report, to_markdown
+from moot.surfaces.terminal.answer import DONE, REFUSED, finding_line, paint, visible
+from moot.surfaces.terminal.derive import derive, reporting
 from moot.surfaces.terminal.listing import listing
-from moot.surfaces.terminal.page import page_option
-from moot.surfaces.terminal.shell import Shell, command
+from moot.surfaces.terminal.verdict import exit_code, verdict_lines, verdict_word
+from moot.verify.verdict import BundleVerdict
 
 
-@command(None, "status", "trace.status")
-@trace_argument
-def status(shell: Shell, trace: str) -> Answer:
+@derive("trace.status", reading.status, "TRACE")
+def status(status: reading.TraceStatus) -> Iterator[str]:
     """Where a trace stands, what is open, what the last runs left, and who is to act.
 
     Examples:
       moot trace status t1
       moot trace status t1 --json
     """
-    shown = reading.status(shell.session, trace)
-    return Answer(shown, lambda: _status_lines(shown))
-
-
-def _status_lines(status: reading.TraceStatus) -> Iterable[str]:
     because = f" ({visible(status.because)})" if status.because else ""
     yield f"{status.trace} {status.state}{because}: {visible(status.task.splitlines()[0])}"
     yield ", ".join(f"{role} {agent}" for role, agent in status.roles.items())
@@ -78,40 +75,29 @@ def _intent_standing(intent: reading.IntentView) -> str:
     return "blocked" if intent.consent == "blocked" else "may run"
 
 
-@command(None, "report", "trace.report")
-@trace_argument
-@page_option
-def report(shell: Shell, trace: str, output: Path | None) -> Answer:
+@derive("trace.report", reading.report, """
+    TRACE
+    -o PAGE = file
+""")  # fmt: skip
+def report(made: reading.TraceReport) -> Iterable[str]:
     """A trace as a page: its story, what rests on what, and every check, as it stands now.
 
     Examples:
       moot trace report t1 -o t1.html
       moot trace report t1
     """
-    made = reading.report(shell.session, trace, file=output)
-    return Answer(made, lambda: _report_lines(made))
-
-
-def _report_lines(made: reading.TraceReport) -> Iterable[str]:
-    from moot.pages import Report, to_markdown
-
     if isinstance(made.report, Report):
         return to_markdown(made.report).splitlines()
     return [f"{made.trace} written to {made.file}", made.counted]
 
 
-@command(None, "list", "trace.list")
-def list_traces(shell: Shell) -> Answer:
+@derive("trace.list", reading.list_traces)
+def list_traces(listed: reading.TraceList) -> Iterable[str]:
     """All traces, and which of them are open.
 
     Examples:
       moot trace list
     """
-    listed = reading.list_traces(shell.session)
-    return Answer(listed, lambda: _list_lines(listed))
-
-
-def _list_lines(listed: reading.TraceList) -> Iterable[str]:
     if not listed.traces:
         return ["no traces yet: `moot trace new`"]
     rows = [
@@ -121,9 +107,8 @@ def _list_lines(listed: reading.TraceList) -> Iterable[str]:
     return listing(rows, ("TRACE", "STANDS", "TASK"))
 
 
-@command(None, "observed", "trace.observed")
-@click.option("--agent", metavar="NAME", help="Only this agent's sessions.")
-def observed(shell: Shell, agent: str | None) -> Answer:
+@derive("trace.observed", reading.observed, "--agent NAME  Only this agent's sessions.")
+def observed(work: reading.ObservedWork) -> Iterator[str]:
     """Work that was only watched by a hook, and when nobody watched.
 
     Nothing here was planned, approved or proved: it is what a coding tool's hook saw.
@@ -132,11 +117,6 @@ def observed(shell: Shell, agent: str | None) -> Answer:
       moot trace observed
       moot trace observed --agent amber-otter --json
     """
-    work = reading.observed(shell.session, agent=agent)
-    return Answer(work, lambda: _observed_lines(work))
-
-
-def _observed_lines(work: reading.ObservedWork) -> Iterable[str]:
     yield work.counted
     rows = []
     for session in work.sessions:
@@ -146,3 +126,138 @@ def _observed_lines(work: reading.ObservedWork) -> Iterable[str]:
         rows.append((session.agent, session.session, str(session.observed), gaps, tests, tools))
     if rows:
         yield from listing(rows, ("AGENT", "SESSION", "OBSERVED", "GAPS", "TESTS", "TOOLS"))
+
+
+_MARKS = {"pass": ("pass", "green"), "warning": ("WARN", "yellow"), "fail": ("FAIL", "red")}
+_COLOURS = {"pass": "green", "pass-with-warnings": "yellow", "fail": "red"}
+
+
+@derive("trace.audit", verification.audit, """
+    TRACE
+    --profile strict|default|lenient  strict: disputes and undeclared writes fail; lenient: \
+        breaches of policy only warn.
+    -o PAGE = file
+""", exits=lambda done: REFUSED if done.status == "fail" else DONE)  # fmt: skip
+def audit(done: verification.TraceAudit) -> Iterator[str]:
+    """Verify a finished trace and put the result on record (the auditor).
+
+    Every signature, key, artifact and step is checked by code that shares nothing with what
+    wrote them. The report is stored and named in the record. A trace that has ended is looked
+    at again without recording anything. The exit code is 1 if it fails.
+
+    Examples:
+      moot trace audit t1
+      moot trace audit t1 --profile strict -o report.html
+    """
+    yield from _report_lines(done, done.profile, done.checks, done.findings)
+    yield f"report {done.report}" + ("" if done.recorded else " (not recorded: it has ended)")
+
+
+@derive("trace.export", verification.export, """
+    TRACE:optional
+    --agent-trace       What hooks saw, in the Agent Trace form.
+    -o FILE:new = file  Where to.
+""")  # fmt: skip
+def export(made: verification.ExportedTrace) -> Iterator[str]:
+    """Write a trace to one file that anyone can check offline.
+
+    Its events, the keys they rest on, every stored input and output, and the proof that nothing
+    is missing at its end. With --agent-trace, and without TRACE, it writes which lines of the files
+    here agents were seen to write, by the Agent Trace draft 0.1.0: for other tools; nothing in it
+    is proved.
+
+    Examples:
+      moot trace export t1 -o t1.moot
+      moot trace export --agent-trace -o agent-trace.jsonl
+    """
+    if made.records is not None:
+        yield f"{plural(made.records, 'record')} written to {made.file}, sha256 {made.sha256}"
+        return
+    yield f"{made.trace} exported to {made.file}: {made.bytes} bytes, sha256 {made.sha256}"
+    if not made.complete:
+        yield "no checkpoint could be made here: that its end is complete is not proven"
+    yield f"check it with `moot trace verify {made.file}`"
+
+
+@derive("trace.verify", verification.verify, """
+    FILE|TRACE = what
+    --trust FILE                      Believe this trust file (default: the one your key folder \
+        remembers).
+    --profile strict|default|lenient  strict: disputes and undeclared writes fail; lenient: \
+        breaches of policy only warn.
+    --jobs 1..64                      Processes to check with (default: by its length).
+    -o PAGE = file
+""", within=reporting("checking"),
+   exits=lambda made: exit_code(made) if made.holds else REFUSED)  # fmt: skip
+def verify(verified: verification.VerifiedTraces, profile: str) -> Iterator[str]:
+    """Check a trace, or an exported one, from its bytes up. Nothing is written.
+
+    A FILE needs no workspace. First the record itself, then every step of the trace by its own
+    rules. The exit code is 0 if all holds, 1 if not, 3 if nothing proves that the end is there.
+
+    Examples:
+      moot trace verify t1.moot --trust trust.json
+      moot trace verify t1 --profile strict
+    """
+    in_bytes = tuple(finding for finding in verified.findings if finding.trace is UNSET)
+    record: BundleVerdict = replace(verified, findings=in_bytes, verdict=verified.record)
+    if verified.verdict == "fail":
+        yield _failure_line(verified)
+        yield ""
+        record = replace(record, first_bad=None, last_trusted=None)
+    elif unfinished := [trace for trace in verified.traces if trace.open]:
+        yield _open_line(unfinished, verdict_word(verified.record))
+        yield ""
+    yield from verdict_lines(record)
+    for trace in verified.traces:
+        checks = [check for check in verified.checks if check.trace == trace.trace]
+        findings = [_plain(found) for found in verified.findings if found.trace == trace.trace]
+        yield ""
+        yield from _report_lines(trace, profile, checks, findings)
+    if not verified.traces:
+        yield ""
+        yield "there is no trace in it"
+
+
+def _failure_line(verified: verification.VerifiedTraces) -> str:
+    """`FAIL · t1 at event 4 · the record itself is INTACT`: what matters most, first."""
+    trace = next(trace for trace in verified.traces if trace.status == "fail")
+    at = "" if trace.first_bad is None else f" at event {trace.first_bad}"
+    name, word = trace.trace.removeprefix("trace/"), verdict_word(verified.record)
+    return f"{paint('FAIL', 'red')} · {name}{at} · the record itself is {word}"
+
+
+def _open_line(traces: list[verification.TraceVerdict], word: str) -> str:
+    """`OPEN · t1 is claiming · the record so far is INTACT`: nothing was concluded yet."""
+    each = ", ".join(f"{trace.trace.removeprefix('trace/')} is {trace.state}" for trace in traces)
+    return f"{paint('OPEN', 'yellow')} · {each} · the record so far is {word}"
+
+
+def _plain(finding: verification.TraceFinding) -> Finding:
+    return Finding(
+        rule=finding.rule,
+        code=finding.code,
+        message=finding.message,
+        severity=Severity(finding.severity),
+        where=finding.where,
+        hint=finding.hint or "",
+    )
+
+
+def _report_lines(
+    audit: verification.TraceAudit | verification.TraceVerdict,
+    profile: str,
+    checks: Iterable[verification.TraceCheck],
+    findings: Iterable[Finding],
+) -> Iterable[str]:
+    name = audit.trace.removeprefix("trace/")
+    status = paint(audit.status, _COLOURS[audit.status])
+    so_far = "so far " if isinstance(audit, verification.TraceVerdict) and audit.open else ""
+    yield f"{name} {so_far}{status} · {plural(audit.events, 'event')} · {profile}"
+    for check in checks:
+        text, colour = _MARKS[str(check.status)]
+        yield f"  {paint(text, colour)}  {check.name:<31} {check.about} ({check.detail})"
+    if audit.first_bad is not None:
+        last = "nothing" if audit.last_trusted is None else f"event {audit.last_trusted}"
+        yield f"first bad: event {audit.first_bad}; trusted up to {last}"
+    yield from map(finding_line, findings)

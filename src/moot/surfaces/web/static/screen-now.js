@@ -75,7 +75,7 @@ function guarded(word) {
 export function overlaps(incursions) {
   if (!incursions.length) return empty("Nobody is in anybody's way.");
   return h("ul", { class: "rows" }, incursions.slice(0, 12).map((line) => h("li", { key: line.id, class: "row" },
-    h("div", { class: "line" }, chip(line.withdrawn ? "neutral" : line.label === "Held back" ? "caution" : "bad", line.label), who(line.incoming), " into ", h("code", {}, plain(line.scope, 160)), " of ", who(line.owner),
+    h("div", { class: "line" }, chip(line.withdrawn ? "neutral" : line.label === "Refused" ? "caution" : "bad", line.label), who(line.incoming), " into ", h("code", {}, plain(line.scope, 160)), " of ", who(line.owner),
       h("span", { class: "soft" }, `${line.kind}, owner ${line.owner_liveness}`), h("span", { class: "soft" }, ago(line.at))),
     h("div", { class: "said" }, line.work ? [link(toWork(line.work), say(line.work, 80)), " "] : null, say(line.hint, 300)),
     withdrawal(line.withdrawn))));

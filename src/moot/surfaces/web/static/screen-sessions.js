@@ -60,7 +60,7 @@ function drawCard(card, folders) {
     folders.has(card.key_folder) ? h("p", { class: "soft" }, "key in ", h("code", { title: plain(card.key_folder, 80) }, folders.get(card.key_folder))) : null,
     card.scopes.length ? h("p", { class: "holds" }, h("span", { class: "soft" }, "holds "), card.scopes.slice(0, 6).map((held) => h("span", { key: held.scope, title: plain(held.holder, 80) }, h("code", {}, plain(held.scope, 120)), h("span", { class: "soft" }, " since ", moment(held.since), held.until ? [" until ", moment(held.until)] : null, " "))),
       card.scopes.length > 6 ? `and ${card.scopes.length - 6} more` : null) : null,
-    card.overlap ? h("p", { class: "line" }, chip(card.overlap.label.endsWith("(withdrawn)") ? "neutral" : card.overlap.label === "Held back" ? "caution" : "bad", card.overlap.label), `${card.overlap.kind}: `, who(card.overlap.incoming), " and ", who(card.overlap.owner), h("span", { class: "soft" }, ago(card.overlap.at))) : null,
+    card.overlap ? h("p", { class: "line" }, chip(card.overlap.label.endsWith("(withdrawn)") ? "neutral" : card.overlap.label === "Refused" ? "caution" : "bad", card.overlap.label), `${card.overlap.kind}: `, who(card.overlap.incoming), " and ", who(card.overlap.owner), h("span", { class: "soft" }, ago(card.overlap.at))) : null,
     card.waits_for.length ? h("p", { class: "line" }, chip("caution", "waits for"), card.waits_for.map((agent) => [who(agent), " "])) : null,
     card.last ? h("p", { class: "last line" }, card.last.by ? who(card.last.by) : null, h("b", {}, card.last.label), card.last.to ? who(card.last.to) : null, h("span", { class: "soft" }, ago(card.last.at))) : null,
     card.usage ? h("p", { class: "used soft" }, "used ", plain(card.usage.line, 120)) : null,
@@ -98,7 +98,7 @@ const NAMES = {
 
 function drawRow(row) {
   return h("li", { key: row.id, class: "row", "data-kind": row.kind },
-    h("div", { class: "line" }, chip(row.withdrawn ? "neutral" : row.label === "Held back" ? "caution" : ROW_TONES[row.kind] || "neutral", row.label),
+    h("div", { class: "line" }, chip(row.withdrawn ? "neutral" : row.label === "Refused" ? "caution" : ROW_TONES[row.kind] || "neutral", row.label),
       who(row.from_agent), row.to_agent && row.to_agent !== row.from_agent ? [" → ", who(row.to_agent)] : null, h("span", { class: "soft" }, ago(row.at))),
     row.scope ? h("p", {}, h("code", {}, plain(row.scope, 200))) : null,
     withdrawal(row.withdrawn),

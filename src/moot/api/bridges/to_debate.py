@@ -1,0 +1,161 @@
+"""A message that needs an answer by several: BLOCKED, QUESTION, KICKOFF, CRITIQUE -> a debate
+(FLO-01, FLO-09).
+
+The sender, the receivers and the agents named in addition take part. The Context quotes their
+words, so no line of them can be a heading, a fence or a mark of the protocol (XPR-09).
+"""
+
+from __future__ import annotations
+
+import uuid
+from pathlib import Path
+from typing import Any, Final
+
+from moot.api.bridges import sources
+from moot.api.bridges.participants import DebatePlan, agent_of, require_present
+from moot.api.bridges.steps import StepPlan, TakenStep, take_step
+from moot.api.debates import session
+from moot.api.debates.record import SessionRecord, path_in_record, stream_of
+from moot.api.debates.session_file import make_title, quote_lines
+from moot.api.debates.session_file import with_md_ending as named_file
+from moot.api.mail.messages import read_message_text
+from moot.core.errors import Refused
+from moot.core.machine import Recorded
+from moot.core.names import SYSTEM
+from moot.engine.job import Link
+from moot.protocols.debate.model import Rules
+from moot.protocols.debate.writer import make_session_text
+from moot.protocols.mail.body import read_body, unwrap_text_block
+from moot.protocols.mail.events import MessageImported
+from moot.protocols.mail.types import MessageType
+from moot.protocols.path.model import MadeThing, StepTarget
+from moot.workspace.workspace import Workspace
+
+FOLDER: Final = "paths"
+# Which flow takes which message, and which of its sections are put before the debate.
+KINDS: Final[dict[str, tuple[MessageType, tuple[str, ...]]]] = {
+    "blocked-to-debate": (MessageType.BLOCKED, ("Item", "Blocker", "Attempted", "Needed")),
+    "question-to-debate": (MessageType.QUESTION, ("Question", "Context", "Options", "Impact")),
+    "kickoff-to-debate": (
+        MessageType.KICKOFF,
+        ("Research Question", "Context", "Constraints", "Initial Hypotheses"),
+    ),
+    "critique-to-debate": (
+        MessageType.CRITIQUE,
+        ("Target", "Attack", "Evidence", "Proposed Resolution"),
+    ),
+}
+
+
+def message_to_debate(
+    workspace: Workspace, flow: str, named: str, asked_by: str, plan: DebatePlan
+) -> TakenStep:
+    kind, headings = KINDS[flow]
+    message_source = sources.message(workspace, named, kind)
+    body = read_body(read_message_text(workspace, message_source.recorded))
+    if kind is MessageType.QUESTION and body.text_of("Urgency").casefold() != "blocking":
+        raise Refused(
+            "not_blocking",
+            "this question blocks nobody",
+            hint=f"answer it (`moot mail ack {message_source.flow_source.source.id} --notes ...`);"
+            " only Urgency: Blocking is debated",
+        )
+    agents = _agents(workspace, message_source.recorded, message_source.flow_source.origin, plan)
+    if not plan.even_if_gone:
+        require_present(workspace, agents)
+    sections = [(name, unwrap_text_block(body.text_of(name))) for name in headings]
+    context = _context([part for part in sections if part[1]], message_source, asked_by)
+    rules = Rules(
+        agents,
+        turn_timeout=plan.turn_seconds,
+        consensus_threshold=plan.threshold,
+        max_rounds=plan.rounds,
+    )
+    place = path_in_record(workspace.root, named_file(plan.file)) if plan.file is not None else ""
+    name = make_title(message_source.flow_source.title or flow)
+
+    def make(target: StepTarget, link: Link) -> tuple[MadeThing, ...]:
+        text = make_session_text(name, context, rules, target.id, workspace.engine.clock())
+        return _session(workspace, target, text, link)
+
+    return take_step(
+        workspace,
+        StepPlan(
+            flow,
+            message_source.flow_source,
+            asked_by,
+            lambda: _target(workspace, plan.file),
+            make,
+            file=place,
+        ),
+    )
+
+
+def _agents(
+    workspace: Workspace, recorded: Recorded[Any], origin: str, plan: DebatePlan
+) -> tuple[str, ...]:
+    """Sender, receivers, and those named besides, each under the name it has here (FLO-10)."""
+    receivers = [one.name for one in (*recorded.event.to, *recorded.event.cc)]
+    given = [name for name in (origin, *receivers, *plan.participants) if name != SYSTEM]
+    names = tuple(dict.fromkeys(_known(workspace, name) for name in given))
+    if len(names) < 2:
+        raise Refused("bad_participants", "a debate needs two at least", hint="--with NAME")
+    return names
+
+
+def _known(workspace: Workspace, name: str) -> str:
+    agent = agent_of(workspace, name)
+    if agent is None:
+        raise Refused(
+            "agent_not_found",
+            f"nobody here is called {name[:60]!r}",
+            hint="`moot agent list` shows all; `moot agent register NAME` makes one",
+        )
+    return agent
+
+
+def _context(sections: list[tuple[str, str]], said: sources.MessageSource, asked_by: str) -> str:
+    told = "\n".join(f"### {name}\n\n{quote_lines(text)}" for name, text in sections)
+    source = said.flow_source.source
+    event = getattr(said.recorded.event, "event", None)
+    refs = f"mail:{source.id}" + (f", event:{event}" if event else "")
+    if isinstance(said.recorded.event, MessageImported):
+        refs += ", taken in from outside and not proved"
+    return (
+        f"{told}\nOpened by system for {said.flow_source.origin}, asked by {asked_by}."
+        f" Evidence: {refs} (record {source.hash[:12]})."
+    )
+
+
+def _target(workspace: Workspace, file: Path | None) -> StepTarget:
+    """A new session id, and a file called after it unless one is named."""
+    session_id = str(uuid.uuid4())
+    place = file or workspace.path / FOLDER / f"debate-{session_id[:8]}.md"
+    return StepTarget(
+        stream_of(session_id), session_id, path_in_record(workspace.root, named_file(place))
+    )
+
+
+def _session(
+    workspace: Workspace, target: StepTarget, text: str, link: Link
+) -> tuple[MadeThing, ...]:
+    """The file and its record; what a killed run left is gone on with."""
+    file = workspace.root / target.file
+    if not file.exists():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        session.new(file, text, workspace, link=link)
+    _require_ours(file, target)
+    record = SessionRecord(workspace, file, target.id)
+    if not record.is_known:
+        record.begin(session.read(file), SYSTEM, link=link)
+    return (MadeThing("session", target.stream, 0, target.id),)
+
+
+def _require_ours(file: Path, target: StepTarget) -> None:
+    session_id = session.read(file).document.session_id
+    if session_id != target.id:
+        raise Refused(
+            "file_taken",
+            f"{file} holds another session",
+            hint="move it away, or name another file: --file FILE",
+        )

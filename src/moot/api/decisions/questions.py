@@ -1,0 +1,215 @@
+"""Questions on record: seated, put under an id, and read back.
+
+A name is never given twice, so whatever is wrong is found before one is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+import msgspec
+from msgspec.structs import replace
+
+from moot.agents.participant import Spec, read_spec, read_specs
+from moot.agents.participant_kinds import RunSurroundings
+from moot.api.rehearsal import require_allowed
+from moot.api.runs.seats import (
+    ELSEWHERE,
+    name_specs,
+    recorded_seats,
+    require_distinct_names,
+    seat_participants,
+)
+from moot.core.errors import Malformed, NotFound, Refused
+from moot.core.machine import KeyClass, VerifiedActor
+from moot.core.names import SYSTEM
+from moot.core.record import ArtifactRef
+from moot.protocols.debate.model import ConsensusMode
+from moot.protocols.decision import commands as ask
+from moot.protocols.decision import stream_of
+from moot.protocols.decision.machine import MACHINE, QUESTIONS
+from moot.protocols.decision.model import ChamberKind, DecisionSeat, Stage, State
+from moot.workspace.workspace import Workspace
+
+TEXT: Final = "text/markdown"
+# Runs of traces and mail keep their costs in a decision, too; nothing is asked there.
+_CHAMBERS: Final = (ChamberKind.DEBATE, ChamberKind.PARLIAMENT)
+
+
+class Question(msgspec.Struct, frozen=True):
+    """What is asked, of whom, and how it is settled.
+
+    `participants` are texts such as "cmd:claude -p" or "amber-otter=rules:approve"; one without a
+    name gets a new one. `options` are answers to choose from. `rule` is majority, weighted or
+    unanimous, `chamber` debate or parliament. `motives` say what a name stands for in a parliament.
+    `choose` is plurality, borda or condorcet: how the motion is picked from several answers, which
+    everybody ranks; without it the most frequent answer is the motion. `quorum` is how many must
+    take part in the last vote, 0 for more than half of those asked.
+    """
+
+    text: str
+    participants: tuple[str, ...]
+    context: str = ""
+    options: tuple[str, ...] = ()
+    rule: str = ""
+    rounds: int = 2
+    chamber: str = ChamberKind.DEBATE
+    motives: Mapping[str, tuple[str, ...]] = {}
+    choose: str = ""
+    quorum: int = 0
+
+
+def read_participants(texts: Iterable[str]) -> tuple[Spec, ...]:
+    """Everybody named in these texts, each of which may list several."""
+    return tuple(spec for text in texts for spec in read_specs(text))
+
+
+def put_question(
+    workspace: Workspace, question: Question, room: RunSurroundings
+) -> tuple[str, dict[str, Spec]]:
+    """Seat everybody and put the question on record, under the next free id.
+
+    A name is never given twice, so whatever is wrong must be found before one is (AGT-073).
+    """
+    named_specs = read_participants(question.participants)
+    require_distinct_names(named_specs)
+    trial = {spec.name or f"some-body-{place}": spec for place, spec in enumerate(named_specs)}
+    _require_known(question.motives, trial)
+    seats = tuple(DecisionSeat(name, ELSEWHERE, "") for name in trial)
+    acting = VerifiedActor(SYSTEM, 1, "", KeyClass.SYSTEM)
+    command = _question(question, seats, None)
+    require_allowed(workspace, MACHINE, stream_of("q-0"), command, acting, state=State())
+    seat_participants(trial, room)
+    specs = name_specs(workspace, named_specs)
+    material = store_text(workspace, question.context) if question.context.strip() else None
+    seats = recorded_seats(workspace, tuple(specs), specs, seat_participants(specs, room))
+    # Sealed answers are opened under a checkpoint: its key must be here to make one.
+    can_be_sealed = workspace.engine.makes_checkpoints
+    command = replace(_question(question, seats, material), sealed=can_be_sealed)
+    return record_question(workspace, command), specs
+
+
+def _question(
+    question: Question, seats: tuple[DecisionSeat, ...], material: ArtifactRef | None
+) -> ask.AskQuestion:
+    motives = question.motives
+    return ask.AskQuestion(
+        question=question.text,
+        seats=tuple(replace(seat, motives=motives.get(seat.agent, ())) for seat in seats),
+        chamber=ChamberKind(_choice(question.chamber, "chamber", _CHAMBERS)),
+        rule=_choice(question.rule or ConsensusMode.MAJORITY, "rule", tuple(ConsensusMode)),
+        rounds=question.rounds,
+        options=question.options,
+        context=material,
+        choose=question.choose,
+        quorum=question.quorum,
+    )
+
+
+def _choice(value: str, what: str, choices: tuple[str, ...]) -> str:
+    if value not in choices:
+        known = ", ".join(choices)
+        raise Malformed(
+            f"no {what} is called {value!r}", code="bad_question", hint=f"one of {known}"
+        )
+    return str(value)
+
+
+def _require_known(motives: Mapping[str, tuple[str, ...]], names: Iterable[str]) -> None:
+    for name in motives:
+        if name not in names:
+            raise Refused(
+                "not_a_participant",
+                f"{name} takes no part in this",
+                hint='name it in --with, such as "amber-otter=cmd:claude -p"',
+            )
+
+
+def record_question(workspace: Workspace, command: ask.AskQuestion, asker: str = SYSTEM) -> str:
+    """`q-1`, `q-2`, ...; another process may take one between the look and the act."""
+    with workspace.store.read() as view:
+        keys = [row.key for row in view.rows(QUESTIONS, limit=100_000)]
+    number = 1 + sum(key.startswith(stream_of("q-")) for key in keys)
+    while True:
+        decision = f"q-{number}"
+        try:
+            workspace.engine.execute(stream_of(decision), command, asker)
+        except Refused as refused:
+            if refused.code != "id_taken":
+                raise
+            number += 1
+        else:
+            return decision
+
+
+def store_text(workspace: Workspace, text: str) -> ArtifactRef:
+    return workspace.artifacts.put(text.encode(), TEXT)
+
+
+def read_text(workspace: Workspace, sha256: str | None) -> str:
+    return "" if sha256 is None else b"".join(workspace.artifacts.chunks(sha256)).decode()
+
+
+def decision_id(named: str) -> str:
+    """`q-7`, also of `decision/q-7`, which is what an agenda shows."""
+    return named.removeprefix(stream_of(""))
+
+
+def state_of(workspace: Workspace, decision: str) -> State:
+    """The decision as recorded; NotFound if nothing was asked under this id."""
+    state = workspace.engine.state(MACHINE, stream_of(decision))
+    if state.stage is Stage.NEW:
+        raise NotFound(
+            "decision_not_found",
+            f"no decision is called {decision}",
+            hint="`moot agenda` shows what waits; `moot ask` begins one",
+        )
+    return state
+
+
+def require_question(workspace: Workspace, decision: str) -> State:
+    """One that is argued and decided; Refused where only the costs of a run are kept."""
+    state = state_of(workspace, decision)
+    if state.chamber not in _CHAMBERS:
+        raise Refused(
+            "not_a_decision",
+            f"{decision} keeps the costs of a run: nothing is argued or decided there",
+            hint=f"`moot ledger log {stream_of(decision)}` shows it",
+        )
+    return state
+
+
+def specs_again(state: State, texts: Iterable[str]) -> dict[str, Spec]:
+    """Who sits there when a question is gone on with: as recorded, or as they are named again.
+
+    Named again they are matched by name, and those without one in the order of the seats.
+    """
+    specs = read_participants(texts)
+    if not specs:
+        return _recorded_specs(state)
+    require_distinct_names(specs)
+    names = [seat.agent for seat in state.seats]
+    unnamed = iter([name for name in names if name not in {spec.name for spec in specs}])
+    matched = {spec.name or next(unnamed, ""): spec for spec in specs}
+    if len(specs) > len(names) or not set(matched) <= set(names):
+        raise Refused(
+            "not_a_participant",
+            "someone named here takes no part in this",
+            hint=f"those who take part: {', '.join(names)}",
+        )
+    return matched
+
+
+def _recorded_specs(state: State) -> dict[str, Spec]:
+    """The participants as they were named; Refused if the record does not hold all of a spec
+    (AGT-002)."""
+    specs = {seat.agent: read_spec(seat.spec) for seat in state.seats if seat.spec}
+    cut = [seat.agent for seat in state.seats if "…" in seat.spec]
+    if cut:
+        raise Refused(
+            "spec_incomplete",
+            f"the record does not hold the whole command of {', '.join(cut)}",
+            hint="name the participants again: --with NAME=SPEC,...",
+        )
+    return specs

@@ -1,0 +1,295 @@
+"""Everything a receipt says about a decision, as plain data that can be signed for.
+
+All of it follows from the record: the same record gives the same bytes. Decimals are text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+import msgspec
+
+from moot import pages as page
+from moot.api.decisions.questions import state_of
+from moot.api.decisions.results import NO_ARGUMENT, Argument, summarize_debate, summarize_parliament
+from moot.core.clock import to_text
+from moot.core.ledger import View
+from moot.core.registry.model import State as Registry
+from moot.core.text import plural
+from moot.protocols.decision import stream_of
+from moot.protocols.decision.model import CallCost, ChamberKind, DecisionSeat, PersonsRuling, State
+from moot.protocols.decision.rankings import report_rankings
+from moot.protocols.decision.views import describe_approval_against_result, list_answers
+from moot.protocols.parliament.messages.contents import PrimeMinisterChoice
+from moot.workspace.workspace import Workspace
+
+# What sealed first answers prove, which depends on who keeps the keys.
+
+APART: Final = "no author could fit its answer to another's, short of collusion"
+TITLE: Final = "How the first answers were kept apart"
+NOT_SEALED: Final = (
+    "They were not sealed: nothing in the record shows that nobody fitted its answer to another's."
+)
+TOGETHER: Final = "the runner says it kept them apart; it could have written any of them"
+
+
+def describe_seal(state: State) -> dict[str, Any] | None:
+    """Who sealed, who did not open, and what that proves; None if answers were not sealed.
+
+    `prompts` are the hashes of what each was told first: none of them holds another's answer.
+    """
+    if not state.is_sealed or state.seals_checkpoint is None:
+        return None
+    names = [seat.agent for seat in state.seats if seat.agent in state.seals]
+    opened = {name for name, first in state.answers.items() if first.answer is not None}
+    return {
+        "sealed": names,
+        "unopened": [name for name in names if name not in opened],
+        "refused": [name for name in names if state.seals[name].refused],
+        "checkpoint": state.seals_checkpoint,
+        "custody": describe_custody(state),
+        "prompts": {name: state.seals[name].prompt for name in names},
+    }
+
+
+def describe_custody(state: State) -> str:
+    """What nobody could have done, as far as the keys tell."""
+    sealed = [seat.custodian for seat in state.seats if seat.agent in state.seals]
+    folders = len(set(sealed))
+    if folders == len(sealed) and folders > 1 and all(sealed):
+        return APART
+    if folders <= 1:
+        return TOGETHER
+    return (
+        f"{len(sealed)} keys in {folders} folders: between folders, {APART}; within one, {TOGETHER}"
+    )
+
+
+def seal_block(content: dict[str, Any]) -> page.Block:
+    """How the first answers were kept apart, for the page, or that nothing shows it."""
+    seal = content.get("seal")
+    if seal is None:
+        return page.Prose(NOT_SEALED, title=TITLE)
+    custody = seal["custody"]
+    rows = [
+        ("Sealed before any was opened", ", ".join(seal["sealed"])),
+        ("The checkpoint between", f"number {seal['checkpoint']}"),
+        ("What that proves", f"{custody[:1].upper()}{custody[1:]}."),
+    ]
+    if seal["unopened"]:
+        rows.append(("Never opened, so absent", ", ".join(seal["unopened"])))
+    if seal["refused"]:
+        rows.append(("Tried to open another answer", ", ".join(seal["refused"])))
+    return page.Table(
+        ("What", "Which"),
+        tuple(rows),
+        title=TITLE,
+        caption="What each was told first is kept in the record: none was shown another's answer.",
+    )
+
+
+MADE: Final = "decision.receipt_made"
+CHECK: Final = (
+    "moot verify FILE.json --trust TRUST.json, or python standalone.py FILE.json --trust "
+    "TRUST.json, which is one file; the trust file must come by another way than this one"
+)
+_SUMMARIZE: Final[dict[ChamberKind, Callable[[Workspace, str, State], Argument]]] = {
+    ChamberKind.DEBATE: summarize_debate,
+    ChamberKind.PARLIAMENT: summarize_parliament,
+}
+
+
+def compose_receipt(workspace: Workspace, decision: str) -> dict[str, Any]:
+    """What the receipt of this decision says. The keys stand in signed files: they never change."""
+    state = state_of(workspace, decision)
+    registry = workspace.engine.registry()
+    argument = summarize_argument(workspace, decision, state)
+    return {
+        "decision": decision,
+        "stage": state.stage.value,
+        "question": state.question,
+        "context": _text(workspace, state.context),
+        "asked": {"at": to_text(state.asked_at), "by": state.asked_by},
+        "chamber": state.chamber.value,
+        "rule": state.rule,
+        "rounds": state.rounds,
+        "options": list(state.options),
+        "participants": [_participant(registry, state, seat) for seat in state.seats],
+        "first_answers": msgspec.to_builtins(list_answers(state)),
+        "seal": describe_seal(state),
+        "motion": msgspec.to_builtins(state.motion),
+        "ranking": msgspec.to_builtins(report_rankings(state)),
+        "argument": msgspec.to_builtins(argument),
+        "result": msgspec.to_builtins(state.verdict),
+        "cautions": [*list_cautions(state), *_unrecorded_ruling(decision, state, argument)],
+        "word": _ruling(workspace, registry, state.word),
+        "sent_back": [_ruling(workspace, registry, veto) for veto in state.sent_back],
+        "earlier": list(_earlier(workspace, state)),
+        "superseded_by": state.superseded_by,
+        "cost": msgspec.to_builtins(state.cost),
+        "evidence": _evidence(workspace, decision),
+        "check": CHECK,
+    }
+
+
+def summarize_argument(workspace: Workspace, decision: str, state: State) -> Argument:
+    """What was argued about it, from the record of its chamber."""
+    summarize = _SUMMARIZE.get(state.chamber)
+    if summarize is None or state.session is None:
+        return NO_ARGUMENT
+    return summarize(workspace, decision, state)
+
+
+def describe_outcome(state: State, argument: Argument) -> str:
+    """What the vote came to, in words for people; nothing if there is no result."""
+    return (argument.outcome or state.verdict.summary) if state.verdict is not None else ""
+
+
+def list_superseded(workspace: Workspace, decision: str) -> list[str]:
+    """The decision and those that it supersedes, the newest first."""
+    chain = [decision]
+    while (before := state_of(workspace, chain[-1]).supersedes) is not None and before not in chain:
+        chain.append(before)
+    return chain
+
+
+def list_streams(workspace: Workspace, decision: str) -> list[str]:
+    """Every history that a receipt rests on."""
+    streams = []
+    for name in list_superseded(workspace, decision):
+        sessions = state_of(workspace, name).sessions
+        streams += [stream_of(name), *(session.id for session in sessions)]
+    with workspace.store.read() as view:
+        return [stream for stream in streams if view.head(stream) is not None]
+
+
+def _text(workspace: Workspace, sha256: str | None) -> dict[str, Any] | None:
+    """A stored text with its hash; one that was erased is only named."""
+    if sha256 is None:
+        return None
+    stored = (
+        b"".join(workspace.artifacts.chunks(sha256)) if workspace.artifacts.has(sha256) else None
+    )
+    return {"sha256": sha256, "text": None if stored is None else stored.decode()}
+
+
+def _participant(registry: Registry, state: State, seat: DecisionSeat) -> dict[str, Any]:
+    return {
+        "agent": seat.agent,
+        "kind": seat.kind,
+        "what": seat.spec,
+        "model": seat.model,
+        "scripted": seat.scripted,
+        "key": _key(registry, seat.agent),
+        "cost": msgspec.to_builtins(state.purses.get(seat.agent, CallCost())),
+    }
+
+
+def _key(registry: Registry, name: str) -> dict[str, Any] | None:
+    agent = registry.agents.get(name)
+    if agent is None:
+        return None
+    key = registry.keys[agent.kid]
+    return {"class": key.kind.value, "kid": key.kid, "custodian": key.custodian, "epoch": key.epoch}
+
+
+def _ruling(
+    workspace: Workspace, registry: Registry, ruling: PersonsRuling | None
+) -> dict[str, Any] | None:
+    if ruling is None:
+        return None
+    return {
+        "word": ruling.word.value,
+        "by": ruling.by,
+        "key": _key(registry, ruling.by),
+        "reason": ruling.reason,
+        "at": to_text(ruling.at),
+        "attended": ruling.attended,
+        "text": _text(workspace, ruling.text),
+    }
+
+
+def _earlier(workspace: Workspace, state: State) -> Iterator[dict[str, Any]]:
+    """The decisions that this one takes the place of, with why each was vetoed."""
+    if state.supersedes is None:
+        return
+    for name in list_superseded(workspace, state.supersedes):
+        before = state_of(workspace, name)
+        yield {
+            "decision": name,
+            "motion": before.motion.text if before.motion else None,
+            "result": msgspec.to_builtins(before.verdict),
+            "outcome": describe_outcome(before, summarize_argument(workspace, name, before)),
+            "word": before.word.word.value if before.word else None,
+            "by": before.word.by if before.word else None,
+            "reason": before.word.reason if before.word else None,
+        }
+
+
+def list_cautions(state: State) -> Iterator[str]:
+    """DEC-024: what must stand beside the tally, voices that do not count as independent."""
+    scripted = [seat.agent for seat in state.seats if seat.scripted]
+    if scripted:
+        yield f"{', '.join(scripted)}: scripted; no model and no person thought about these words"
+    alike: dict[str, list[str]] = {}
+    for seat in state.seats:
+        if not seat.scripted and (seat.model or seat.spec):
+            what = f"model {seat.model}" if seat.model else f"program {seat.spec}"
+            alike.setdefault(what, []).append(seat.agent)
+    for what, names in alike.items():
+        if len(names) > 1:
+            yield f"{', '.join(names)}: the same {what}; agreement between them weighs less"
+    keepers = {seat.custodian for seat in state.seats}
+    if len(keepers) == 1 < len(state.seats):
+        yield "all keys lie in one folder: whoever has it could sign as any of them"
+    elif len(keepers) < len(state.seats):
+        yield (
+            f"the keys of {len(state.seats)} participants lie in {len(keepers)} folders: whoever "
+            "has a folder could sign as anyone whose key lies in it"
+        )
+    if describe_approval_against_result(state):
+        yield f"approved {describe_approval_against_result(state)}"
+    fitted = state.endings.get("fitted", 0)
+    if fitted:
+        yield f"{plural(fitted, 'answer')} had headings set deeper, to fit into the session's file"
+    yield from _about_the_ruling(state)
+
+
+def _about_the_ruling(state: State) -> Iterator[str]:
+    if state.word is not None and state.verdict is None:
+        yield "the person decided before there was a result"
+    if state.word is not None and not state.word.attended:
+        yield f"{state.word.by}'s key was unlocked by a file, not by hand"
+
+
+def _unrecorded_ruling(decision: str, state: State, argument: Argument) -> Iterator[str]:
+    """The session has a person's ruling that this record lacks: nothing of ours leaves it so."""
+    ruling = argument.heard
+    if ruling and state.word is None:
+        word = "amend" if ruling == PrimeMinisterChoice.AMEND_AND_APPROVE else ruling
+        yield (
+            f"a person has said {ruling} in the session, and not here: "
+            f"`moot decide {decision} {word}` completes it"
+        )
+
+
+def _evidence(workspace: Workspace, decision: str) -> list[dict[str, Any]]:
+    """Every event this rests on, by its hash; a receipt does not rest on receipts."""
+    names = list_streams(workspace, decision)
+    with workspace.store.read() as view:
+        return [{"id": name, "events": list(_events(view, name))} for name in names]
+
+
+def _events(view: View, name: str) -> Iterator[dict[str, Any]]:
+    for record in view.records(name):
+        body = record.body
+        if body.type != MADE:
+            yield {
+                "seq": record.seq,
+                "type": body.type,
+                "by": body.actor.id,
+                "at": body.at,
+                "hash": record.hash.hex(),
+                "artifacts": [ref.sha256 for ref in body.artifacts],
+            }

@@ -1,0 +1,339 @@
+"""After a call: what it changed, who changed what others hold, and the version of each file.
+
+Only what is proved goes on record as somebody's doing; of everything else the holder gets mail.
+What an agent left is noted with a copy of the bytes, so that it can be brought back (`moot undo`);
+what was changed by someone unknown is copied, too, under nobody's name. Trouble with that never
+reaches the tool.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+
+from moot.api.guard.checks import note_incursions
+from moot.api.guard.copies import MOST_FILES_AT_ONCE, Copies, Editor
+from moot.api.guard.guarded_paths import GuardedPaths, find_guarded_paths
+from moot.api.observed.sessions import never_in_the_way
+from moot.api.session import read_presence
+
+if TYPE_CHECKING:
+    from moot.api.guard.held_changes import CommandBeginning, Evidence, FoundChanges, HeldChange
+    from moot.api.session import Session
+    from moot.core.findings import Finding
+    from moot.protocols.presence.model import Reservation
+    from moot.workspace.call_journal import Call, Look
+
+
+class AfterLook(msgspec.Struct, frozen=True):
+    """`noted` are the INCURSIONs that are new on record, `files` what the call has changed in its
+    own worktree, as far as nobody else can have."""
+
+    noted: tuple[Finding, ...]
+    files: tuple[str, ...]
+
+
+class Looker(NamedTuple):
+    """Who looks: as which editor, under which name (amber-otter/2 for a sub-agent), what others
+    hold against it, and what it holds itself."""
+
+    editor: Editor
+    who: str
+    others: tuple[Reservation, ...]
+    own: tuple[Reservation, ...]
+
+
+class EndedCommand(NamedTuple):
+    """A shell command that has ended: its text, where it ran, how it began, and as which call."""
+
+    text: str
+    folder: str
+    beginning: CommandBeginning
+    call: Call
+
+
+def look_after_edit(
+    session: Session, paths: Iterable[str], root: Path, looker: Looker, call_id: str
+) -> AfterLook:
+    """Edits were checked beforehand; should one have come through all the same, it counts too: the
+    tool itself says that it wrote the file."""
+    from moot.api.guard.held_changes import by_key, reservations_around
+
+    places = find_guarded_paths(paths, session.folder, session.home)
+    files, slipped = list[str](), list[str]()
+    held = by_key(looker.others)
+    for guarded in places:
+        written = guarded.scopes
+        with never_in_the_way():
+            written = tuple(_note_edit(session, guarded, looker, call_id))
+        if guarded.worktree_root == root:
+            files += guarded.scopes
+            slipped += [path for path in written if reservations_around(path, held)]
+    name = looker.editor.agent
+    noted = note_incursions(session, tuple(slipped), root, name) if slipped else ()
+    return AfterLook(noted, tuple(files))
+
+
+def _note_edit(
+    session: Session, guarded: GuardedPaths, looker: Looker, call_id: str
+) -> Iterator[str]:
+    """Tell the end of an edit and note what it left: the files that it has written.
+
+    Those that are neither what it announced nor surely its own were changed by someone unknown.
+    """
+    from moot.api.guard.begun_calls import copy_untold_edits
+
+    root, editor = guarded.worktree_root, looker.editor
+    with Copies(guarded.workspace, root) as copies:
+        copy_untold_edits(guarded.workspace, copies, editor.at)
+        journal, looked_ns = copies.versions.journal, time.time_ns()
+        call = journal.find_begun(editor.session, call_id, editor.why)
+        read = {path: copies.read(path) for path in guarded.scopes}
+        present = {path: file.blob for path, file in read.items() if file is not None}
+        if call is None:
+            copies.note_left(guarded.scopes, editor)
+            journal.note_looks(str(root), present, looked_ns)
+            yield from guarded.scopes
+            return
+        known = {file.path: file for file in call.files if file.worktree == str(root)}
+        changed = {
+            path: blob
+            for path, blob in present.items()
+            if path not in known or known[path].before != blob
+        }
+        doubtful = [
+            path
+            for path, blob in changed.items()
+            if path in known and not known[path].leads_to(blob)
+        ]
+        if doubtful:
+            unknown = _tell_doubtful(session, copies, looker, call, doubtful)
+            changed = {path: blob for path, blob in changed.items() if path not in unknown}
+        copies.note_left(changed, editor, changed)
+        journal.note_looks(str(root), present, looked_ns)
+        after = {(str(root), path): blob for path, blob in present.items()}
+        journal.end(call, after, at_ns=looked_ns)
+        yield from changed
+
+
+def _tell_doubtful(
+    session: Session, copies: Copies, looker: Looker, call: Call, paths: Iterable[str]
+) -> set[str]:
+    """Those of the files that somebody else may have changed while the edit ran; their holder, who
+    edits, is told."""
+    from moot.api.guard.held_changes import (
+        CHANGED_UNKNOWN,
+        Evidence,
+        HeldChange,
+        by_key,
+        last_moment,
+        reservations_around,
+    )
+    from moot.api.guard.letters import tell_holders
+    from moot.api.guard.who_changed import FileChange
+
+    evidence = Evidence(session.workspace, copies, call.began_ns)
+    root, own = str(copies.root), by_key(looker.own)
+    before = {file.path: file.before for file in call.files}
+    unknown, untold = set[str](), list[HeldChange]()
+    for path in paths:
+        present = copies.read(path)
+        after = None if present is None else present.blob
+        until = last_moment(f"{root}/{path}")
+        change = FileChange(root, path, before[path], after, call.began_ns, until)
+        verdict = evidence.explain(change, looker.who)
+        if verdict.who != looker.who:
+            unknown.add(path)
+            around = reservations_around(path, own)
+            untold += [HeldChange(change, held, verdict) for held in around[-1:]]
+    copies.keep(unknown, Editor("", "", looker.editor.at, CHANGED_UNKNOWN))
+    tell_holders(session.workspace, untold)
+    return unknown
+
+
+def tell_changed_own(
+    session: Session,
+    copies: Copies,
+    looks: Mapping[str, Look],
+    present: Mapping[str, str],
+    before_ns: int,
+) -> dict[str, str]:
+    """Explain what became of files since they were last explained, before an edit that began
+    later than `before_ns`. The holder, who is about to edit, is told of what is not its own.
+
+    Return the versions that are explained now.
+    """
+    from moot.api.guard.held_changes import (
+        CHANGED_UNKNOWN,
+        Evidence,
+        HeldChange,
+        by_key,
+        last_moment,
+        reservations_around,
+    )
+    from moot.api.guard.letters import tell_holders
+    from moot.api.guard.who_changed import FileChange
+
+    root, name = str(copies.root), session.actor()
+    state = read_presence(session.workspace)
+    own = by_key(held for held in state.live if held.owner == name)
+    evidence = Evidence(session.workspace, copies, min(look.at_ns for look in looks.values()))
+    at, untold = session.workspace.engine.clock(), list[HeldChange]()
+    for path, look in looks.items():
+        held = next(reversed(reservations_around(path, own)), None)
+        if held is None or look.at_ns // 1_000_000 < held.since:
+            continue  # it was free meanwhile
+        until = min(last_moment(f"{root}/{path}"), before_ns)
+        change = FileChange(root, path, look.blob, present[path], look.at_ns, until)
+        verdict = evidence.explain(change, held.holder)
+        if verdict.who == held.holder:
+            left_by = Editor(name, evidence.find_session(change, verdict.who), at)
+            copies.note_left([path], left_by, present)
+        else:
+            copies.keep([path], Editor("", "", at, CHANGED_UNKNOWN))
+            untold.append(HeldChange(change, held, verdict))
+    not_sent = tell_holders(session.workspace, untold)
+    return {path: present[path] for path in looks if path not in not_sent}
+
+
+def look_after_command(
+    session: Session, command: EndedCommand, guarded: GuardedPaths, looker: Looker
+) -> AfterLook:
+    """Compare what is held, and what the command may have changed besides, with how it was.
+
+    A command that only reads has changed nothing, whatever others did meanwhile.
+    """
+    from moot.api.guard.begun_calls import copy_untold_edits, find_left
+    from moot.api.guard.shell.first_look import only_reads
+    from moot.api.guard.stale_reads import note_printed
+
+    editor, root = looker.editor, guarded.worktree_root
+    noted, files, looked_ns = list["Finding"](), list[str](), time.time_ns()
+    with never_in_the_way(), Copies(guarded.workspace, root) as copies:
+        copy_untold_edits(guarded.workspace, copies, editor.at)
+        if not only_reads(command.text):
+            proved, files = _look(session, command, copies, looker, looked_ns)
+            noted += _note_proved(session, proved, editor.agent)
+        note_printed(copies, command.text, command.folder, editor)
+        left = find_left(command.call, (str(root), command.folder))
+        copies.versions.journal.end(command.call, processes=left, at_ns=looked_ns)
+    return AfterLook(tuple(noted), tuple(files))
+
+
+def _look(
+    session: Session, command: EndedCommand, copies: Copies, looker: Looker, looked_ns: int
+) -> tuple[list[HeldChange], list[str]]:
+    """The changes of others' files that are proved to be this agent's, and its own files."""
+    from moot.api.guard.git_changes import changed_or_nothing
+    from moot.api.guard.held_changes import Evidence, find_changes, find_changes_elsewhere
+
+    beginning, root = command.beginning, copies.root
+    changed = changed_or_nothing(root)
+    held = (*looker.others, *looker.own)
+    found = find_changes(copies, held, beginning, changed)
+    elsewhere = list(find_changes_elsewhere(session.workspace.path, root, looker.others, beginning))
+    changes = [
+        change for each in (found, *(there for _, there in elsewhere)) for change in each.changes
+    ]
+    since = [change.since_ns for change, _held in changes]
+    since_ns = min([*since, beginning.began_ns or looked_ns])
+    evidence = Evidence(session.workspace, copies, since_ns, own=command.call)
+    proved, left = _settle(session, copies, evidence, looker, found, looked_ns)
+    for other, there in elsewhere:
+        with Copies(session.workspace.path, other) as others:
+            proved += _settle(session, others, evidence, looker, there, looked_ns)[0]
+    left += _note_free(copies, command, evidence, looker, changed)
+    evidence.close_finished()
+    return proved, [path for path in left if path in frozenset(changed)]
+
+
+def _settle(
+    session: Session,
+    copies: Copies,
+    evidence: Evidence,
+    looker: Looker,
+    found: FoundChanges,
+    looked_ns: int,
+) -> tuple[list[HeldChange], list[str]]:
+    """Explain changes of held files, note whose they are and tell the holders of the others."""
+    from moot.api.guard.held_changes import CHANGED_UNKNOWN, HeldChange
+    from moot.api.guard.letters import tell_holders
+
+    explained = [
+        HeldChange(change, held, evidence.explain(change, held.holder))
+        for change, held in found.changes
+    ]
+    own, at = list[str](), looker.editor.at
+    for each in explained:
+        change, who = each.change, each.verdict.who
+        if change.after is None:
+            continue
+        if each.is_own or each.is_proved:
+            editor = looker.editor
+            if who != looker.who:
+                editor = Editor(who.partition("/")[0], evidence.find_session(change, who), at)
+            copies.note_left([change.path], editor, {change.path: change.after})
+            own += [change.path] if who == looker.who else []
+        else:
+            copies.keep([change.path], Editor("", "", at, CHANGED_UNKNOWN))
+    proved = [each for each in explained if each.is_proved and each.verdict.who == looker.who]
+    proved = [each for each in proved if not each.is_own]
+    others = (each for each in explained if not each.is_own and each not in proved)
+    not_sent = tell_holders(session.workspace, others)
+    told = {path: blob for path, blob in found.present.items() if path not in not_sent}
+    copies.versions.journal.note_looks(str(copies.root), told, looked_ns)
+    return proved, own
+
+
+def _note_free(
+    copies: Copies,
+    command: EndedCommand,
+    evidence: Evidence,
+    looker: Looker,
+    changed: Iterable[str],
+) -> list[str]:
+    """Of what nobody holds and is newer than the command: its own if no other call can have made
+    it. Else a copy is kept under nobody's name; the session has caused it or seen it happen."""
+    from moot.api.guard.held_changes import (
+        CHANGED_UNKNOWN,
+        by_key,
+        last_moment,
+        list_candidates,
+        reservations_around,
+        was_touched,
+    )
+    from moot.api.guard.who_changed import FileChange
+
+    root, began_ns = str(copies.root), command.beginning.began_ns
+    if began_ns is None:
+        return []
+    held = by_key((*looker.others, *looker.own))
+    own, unknown = list[str](), list[str]()
+    for path in dict.fromkeys(list_candidates(copies, command.beginning, tuple(changed))):
+        file = f"{root}/{path}"
+        if reservations_around(path, held) or not was_touched(file, began_ns):
+            continue
+        change = FileChange(root, path, None, None, began_ns, last_moment(file))
+        verdict = evidence.explain(change, looker.who, only_calls=True)
+        (own if verdict.who == looker.who else unknown).append(path)
+    editor = looker.editor
+    copies.note_left(own[:MOST_FILES_AT_ONCE], editor)
+    nobody = Editor("", editor.session, editor.at, CHANGED_UNKNOWN)
+    copies.keep(unknown[:MOST_FILES_AT_ONCE], nobody)
+    return own
+
+
+def _note_proved(session: Session, changes: Iterable[HeldChange], name: str) -> Iterator[Finding]:
+    """One INCURSION for each reservation, with what the first of its files was and has become."""
+    first: dict[int, HeldChange] = {}
+    for each in changes:
+        first.setdefault(each.held.fencing, each)
+    for change in (each.change for each in first.values()):
+        blobs = None
+        if change.before is not None and change.after is not None:
+            blobs = change.before, change.after
+        yield from note_incursions(session, (change.path,), Path(change.worktree), name, blobs)

@@ -1,0 +1,149 @@
+"""Before a call acts, `workspace/call_journal.py` writes down what its input announces.
+
+Some edits have no end that a hook tells: Codex takes a patch out of a shell command and applies it
+itself. The next hook of anyone looks what such an edit has left, and copies it; if the bytes are
+those that it announced, they are its own.
+
+A hook asks this before every call, so each import counts.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from moot.api.guard.copies import Copies, Editor
+from moot.workspace.call_journal import REMOVED, Call, CallFile, CallKind, ProcessMark
+
+if TYPE_CHECKING:
+    from moot.api.guard.guarded_paths import GuardedPaths
+    from moot.api.guard.who_changed import Announced
+    from moot.api.guard.worktree_before import WorktreeBefore
+    from moot.core.clock import Millis
+
+UNTOLD_EDIT: Final = "after a patch in a shell command"
+
+
+class Caller(msgspec.Struct, frozen=True):
+    """Who calls: its session, its agent and sub-agent (empty: not known, or the main agent)."""
+
+    session: str
+    agent: str
+    sub_agent: str = ""
+
+
+def begin_command(
+    copies: Copies,
+    caller: Caller,
+    call: tuple[str, str],
+    text: str,
+    folder: str,
+    worktree: WorktreeBefore | None,
+) -> None:
+    """Write a shell command down: its tool and id, its text, where it runs, how its worktree is."""
+    from moot.api.guard.shell.first_look import only_reads
+    from moot.system.background_processes import read_last_number
+
+    tool, call_id = call
+    reads = bool(text) and only_reads(text)
+    copies.versions.journal.begin(
+        Call(
+            session=caller.session,
+            agent=caller.agent,
+            sub_agent=caller.sub_agent,
+            call_id=call_id,
+            tool=tool,
+            kind=CallKind.READING if reads else CallKind.COMMAND,
+            worktree=str(copies.root),
+            folder=folder,
+            text=text,
+            last_process=0 if reads else read_last_number(),
+            state=b"" if worktree is None else msgspec.msgpack.encode(worktree),
+        )
+    )
+
+
+def begin_edit(
+    copies: Copies,
+    guarded: GuardedPaths,
+    caller: Caller,
+    call: tuple[str, str],
+    announced: Mapping[str, Announced],
+    *,
+    tells_end: bool,
+) -> Mapping[str, str]:
+    """Write an edit down; give git's ids of what is in its files now. `announced` is by path."""
+    tool, call_id = call
+    files = tuple(_describe_files(copies, guarded, announced))
+    copies.versions.journal.begin(
+        Call(
+            session=caller.session,
+            agent=caller.agent,
+            sub_agent=caller.sub_agent,
+            call_id=call_id,
+            tool=tool,
+            kind=CallKind.EDIT,
+            worktree=str(copies.root),
+            tells_end=tells_end,
+            files=files,
+        )
+    )
+    return {file.path: file.before for file in files if file.before is not None}
+
+
+def _describe_files(
+    copies: Copies, guarded: GuardedPaths, announced: Mapping[str, Announced]
+) -> Iterator[CallFile]:
+    by_file = {os.path.realpath(path): each for path, each in announced.items()}
+    root = str(guarded.worktree_root)
+    for scope in guarded.scopes:
+        present = copies.read(scope)
+        before = None if present is None else present.blob
+        says = by_file.get(os.path.realpath(f"{root}/{scope}")) if by_file else None
+        if says is None or present is None or (present.blob and present.data is None):
+            yield CallFile(root, scope, before)
+            continue
+        from moot.api.guard.who_changed import identify_words, predict
+
+        results = predict(says, present.data if present.blob else None)
+        blobs = [REMOVED if each is None else copies.identify(each) for each in results]
+        blobs += [identify_words(each) for each in results if each is not None]
+        edit = b"" if says.whole is not None or says.removed else msgspec.json.encode(says)
+        yield CallFile(root, scope, before, tuple(blobs), edit)
+
+
+def find_left(call: Call, folders: tuple[str, ...]) -> list[ProcessMark]:
+    """The processes that a command seems to have left behind."""
+    from moot.system.background_processes import find_left_processes
+
+    return [ProcessMark(*each) for each in find_left_processes(call.last_process, folders)]
+
+
+def copy_untold_edits(workspace: Path, versions_of: Copies, now: Millis) -> None:
+    """Copy what edits have left whose end no hook tells; what they announced is theirs."""
+    journal = versions_of.versions.journal
+    for call in journal.list_untold():
+        after = dict[tuple[str, str], str | None]()
+        is_proved, has_changed = True, True
+        for root in dict.fromkeys(file.worktree for file in call.files):
+            with Copies(workspace, Path(root)) as copies:
+                for file in (each for each in call.files if each.worktree == root):
+                    present = copies.read(file.path)
+                    if present is None or present.blob == file.before:
+                        has_changed = is_proved = False
+                        continue
+                    after[root, file.path] = present.blob
+                    if file.leads_to(present.blob):
+                        editor = Editor(call.agent, call.session, now, UNTOLD_EDIT)
+                        copies.note_left([file.path], editor, {file.path: present.blob})
+                        journal.note_looks(root, {file.path: present.blob}, time.time_ns())
+                    else:
+                        is_proved = False
+                        copies.keep([file.path], Editor("", "", now, UNTOLD_EDIT))
+        if has_changed:
+            journal.settle_untold(call, after, is_over=is_proved)

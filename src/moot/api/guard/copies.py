@@ -1,0 +1,289 @@
+"""What stands in a file now: its bytes, git's id of them, and what kind of file it is.
+
+A link is read as git reads it: its bytes are the path it leads to. What is neither a file nor a
+link (a folder, a pipe) has no bytes that could be kept.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, Self
+
+from moot.core.clock import DAY
+from moot.workspace.file_versions import Act, FileVersion, FileVersions
+from moot.workspace.find import git_common_dir, worktree_root
+
+if TYPE_CHECKING:
+    from moot.api.guard.guarded_paths import GuardedPaths
+    from moot.core.clock import Clock, Millis
+
+
+# Beyond this no copy is kept, so that an edit of a large file does not wait for one.
+MOST_BYTES_COPIED: Final = 8 * 1024 * 1024
+# Beyond this a file is not even compared.
+MOST_BYTES_READ: Final = 64 * 1024 * 1024
+
+
+class PresentFile(NamedTuple):
+    """`blob` is empty if there is no file; `data` is None if there is none, or it is too large."""
+
+    blob: str
+    size: int = 0
+    mode: int = 0
+    data: bytes | None = None
+
+
+NO_FILE: Final = PresentFile("")
+
+
+def read_present_file(file: str, algorithm: str) -> PresentFile | None:
+    """The file as it is; None if that cannot be told: unreadable, or too large to look at."""
+    try:
+        status = os.lstat(file)
+        if stat.S_ISLNK(status.st_mode):
+            return _present(os.fsencode(os.readlink(file)), status.st_mode, algorithm)
+        if not stat.S_ISREG(status.st_mode):
+            return NO_FILE
+        if status.st_size > MOST_BYTES_READ:
+            return None
+        descriptor = os.open(file, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+        with open(descriptor, "rb") as stream:
+            data = stream.read(MOST_BYTES_READ + 1)
+    except (FileNotFoundError, NotADirectoryError):
+        return NO_FILE
+    except (OSError, ValueError):
+        return None
+    return _present(data, status.st_mode, algorithm) if len(data) <= MOST_BYTES_READ else None
+
+
+def _present(data: bytes, mode: int, algorithm: str) -> PresentFile:
+    digest = hashlib.new(algorithm, b"blob %d\0" % len(data), usedforsecurity=False)
+    digest.update(data)
+    kept = data if len(data) <= MOST_BYTES_COPIED else None
+    return PresentFile(digest.hexdigest(), len(data), mode, kept)
+
+
+# Copies are loose objects of the repository (`system/git_objects.py`); by whom and when is in
+# `workspace/file_versions.py`. Not copied: what git ignores, files over 8 MiB, and what exceeds a
+# day's bound.
+
+MOST_BYTES_A_DAY: Final[Mapping[Act, int]] = {Act.LEFT: 512 << 20, Act.KEPT: 2048 << 20}
+MOST_FILES_AT_ONCE: Final = 500
+LONGEST_WHY: Final = 100
+
+
+class Editor(NamedTuple):
+    """Who acts, in which session, when, and by what: a tool's name, or a command."""
+
+    agent: str
+    session: str
+    at: Millis
+    why: str = ""
+
+
+class NotKept(NamedTuple):
+    """A file of which there is no copy, and the reason."""
+
+    path: str
+    why: str
+
+
+class CallingSession(Protocol):
+    """What is asked of the session whose act is seen."""
+
+    @property
+    def clock(self) -> Clock: ...
+
+
+def keep_copies(
+    session: CallingSession, guarded: GuardedPaths, paths: Iterable[str], why: str = ""
+) -> tuple[NotKept, ...]:
+    """Keep what stands in these files (relative to the worktree) before an act may destroy it.
+
+    `why` is that act. What was copied before is not copied again. Given back are the files of which
+    there is no copy now. StoreFailed (`copy_failed`, `file_memory_failed`) if one could not be
+    stored: then the act must wait.
+    """
+    editor = Editor("", "", session.clock(), why)
+    with Copies(guarded.workspace, guarded.worktree_root) as copies:
+        return copies.keep(list(dict.fromkeys(paths))[:MOST_FILES_AT_ONCE], editor)
+
+
+class Copies:
+    """The copies of one worktree's files. Use it in a `with` block."""
+
+    def __init__(self, workspace: Path, root: Path, *, only_reads: bool = False) -> None:
+        from moot.system.git_objects import object_format
+
+        self.root = root
+        self._repository = git_common_dir(root)
+        self._algorithm = "sha1" if self._repository is None else object_format(self._repository)
+        self.versions = FileVersions(workspace, only_reads=only_reads)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.versions.close()
+
+    def read(self, path: str) -> PresentFile | None:
+        """What stands in a file now; None if that cannot be told."""
+        return read_present_file(f"{self.root}/{path}", self._algorithm)
+
+    def keep(self, paths: Iterable[str], editor: Editor) -> tuple[NotKept, ...]:
+        """Copy what stands there now and was not copied before, whoever left it."""
+        present = self._read_all(paths)
+        fresh = {path: file for path, file in present.items() if not self._is_kept(path, file)}
+        rows, not_kept = self._store(fresh, Act.KEPT, editor)
+        if rows:
+            self.versions.note(row for row in rows if row.is_stored)
+        return not_kept
+
+    def identify(self, data: bytes) -> str:
+        """Git's id of these bytes."""
+        from moot.system.git_objects import blob_id
+
+        return blob_id(data, self._algorithm)
+
+    def read_version(self, blob: str | None) -> bytes | None:
+        """The bytes of an earlier version, if git has them; of no file they are empty."""
+        from moot.system.git_objects import read_blob, read_loose_blob
+
+        if blob is None or self._repository is None:
+            return None
+        if not blob:
+            return b""
+        data = read_loose_blob(self._repository, blob)
+        return read_blob(self.root, blob) if data is None else data
+
+    def note_left(
+        self, paths: Iterable[str], editor: Editor, explained: Mapping[str, str] | None = None
+    ) -> None:
+        """Note these files as this agent's call left them, with a copy. What it did not change, or
+        was known before, is left out; a file that is gone counts as changed.
+
+        `explained` are the ids of versions that are known to be the agent's: a file that is another
+        by now is left out, and a copy that was kept meanwhile, of nobody's, does not hide it.
+        """
+        present = self._read_all(paths, with_missing=True)
+        fresh = dict[str, PresentFile]()
+        for path, file in present.items():
+            newest = self.versions.newest(str(self.root), path)
+            is_noted = _is_same(file, newest)
+            if explained is not None and newest is not None:
+                is_noted = is_noted and newest.agent == editor.agent
+            if not is_noted and (explained is None or explained.get(path) == file.blob):
+                fresh[path] = file
+        rows, _not_kept = self._store(fresh, Act.LEFT, editor)
+        if rows:
+            self.versions.note(rows)
+
+    def _read_all(
+        self, paths: Iterable[str], *, with_missing: bool = False
+    ) -> dict[str, PresentFile]:
+        """Files that cannot be read are left out, and so are names that are no text."""
+        found = {path: self.read(path) for path in paths if _is_text(path)}
+        return {
+            path: file
+            for path, file in found.items()
+            if file is not None and (file.blob or with_missing)
+        }
+
+    def _is_kept(self, path: str, file: PresentFile) -> bool:
+        """Is there a copy already, and nothing else was seen there since?
+
+        The copy is made to last as long as a new one would.
+        """
+        from moot.system.git_objects import store_blob
+
+        if file.data is None or not self.versions.has_copy(str(self.root), path, file.blob):
+            return False
+        assert self._repository is not None
+        store_blob(self._repository, file.data, file.mode)
+        newest = self.versions.newest(str(self.root), path)
+        return newest is not None and newest.blob == file.blob
+
+    def _store(
+        self, files: Mapping[str, PresentFile], act: Act, editor: Editor
+    ) -> tuple[list[FileVersion], tuple[NotKept, ...]]:
+        """A row for each file, stored or not; and why not."""
+        from moot.system.git_objects import store_blob
+
+        reasons = self._reasons_against(files, act, editor.at)
+        rows = []
+        for path, file in files.items():
+            is_stored = bool(file.blob) and path not in reasons
+            if is_stored and file.data is not None and self._repository is not None:
+                store_blob(self._repository, file.data, file.mode)
+            rows.append(
+                FileVersion(
+                    worktree=str(self.root),
+                    path=path,
+                    act=act,
+                    agent=editor.agent,
+                    session=editor.session,
+                    at=editor.at,
+                    blob=file.blob,
+                    size=file.size,
+                    is_stored=is_stored,
+                    mode=file.mode,
+                    why=editor.why[:LONGEST_WHY],
+                )
+            )
+        return rows, tuple(NotKept(path, reason) for path, reason in reasons.items())
+
+    def _reasons_against(
+        self, files: Mapping[str, PresentFile], act: Act, now: Millis
+    ) -> dict[str, str]:
+        """Why some of these are not copied; a file that is gone needs no reason."""
+        there = {path: file for path, file in files.items() if file.blob}
+        if not there:
+            return {}
+        if self._repository is None:
+            return dict.fromkeys(there, "there is no git repository")
+        reasons = dict.fromkeys(self._find_ignored(act, there), "git ignores it")
+        left = MOST_BYTES_A_DAY[act] - self.versions.copied_bytes(act, now - DAY)
+        for path, file in there.items():
+            if file.data is None:
+                reasons.setdefault(path, "it is too large")
+            elif path not in reasons:
+                left -= file.size
+                if left < 0:
+                    reasons[path] = "enough was copied today"
+        return reasons
+
+    def _find_ignored(self, act: Act, paths: Iterable[str]) -> set[str]:
+        """Asked of the innermost repository around each: a submodule has rules of its own."""
+        from moot.system.git_commands import find_ignored
+
+        by_root: dict[Path, list[str]] = {}
+        for path in paths:
+            if not self._was_copied(act, path):
+                inner = worktree_root((self.root / path).parent) or self.root
+                by_root.setdefault(inner, []).append(path)
+        ignored = set[str]()
+        for inner, some in by_root.items():
+            names = {str((self.root / path).relative_to(inner)): path for path in some}
+            ignored |= {names[name] for name in find_ignored(inner, names)}
+        return ignored
+
+    def _was_copied(self, act: Act, path: str) -> bool:
+        """What was copied before was not ignored then."""
+        last = self.versions.last(str(self.root), path, act)
+        return last is not None and last.is_stored
+
+
+def _is_same(file: PresentFile, version: FileVersion | None) -> bool:
+    return version is not None and version.blob == file.blob and version.mode == file.mode
+
+
+def _is_text(path: str) -> bool:
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

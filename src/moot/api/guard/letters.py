@@ -1,0 +1,100 @@
+"""Letters of the system to holders: what of theirs was changed, and what is known of who did it.
+
+Whichever hook or run looks first writes; each change is told once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from moot.api.guard.held_changes import CHANGED_UNKNOWN, HeldChange, is_here
+from moot.api.guard.notices import forget, is_first_time
+from moot.api.guard.who_changed import Certainty, Verdict
+from moot.core.errors import MootError
+from moot.core.names import SYSTEM
+from moot.core.text import quote_name
+
+if TYPE_CHECKING:
+    from moot.workspace.workspace import Workspace
+
+SHOWN: Final = 20
+
+
+def tell_holders(workspace: Workspace, changes: Iterable[HeldChange]) -> set[str]:
+    """Write to each holder what changed, each change once.
+
+    Return the paths of what could not be sent: whoever looks next may tell it.
+    """
+    groups: dict[tuple[str, Verdict], list[HeldChange]] = {}
+    for each in changes:
+        if is_untold(workspace.path, each):
+            groups.setdefault((each.held.owner, each.verdict), []).append(each)
+    not_sent = set[str]()
+    for (owner, verdict), told in groups.items():
+        try:
+            write_letter(workspace, owner, verdict, told)
+        except MootError:
+            for each in told:
+                forget(workspace.path, *_identify(each))
+                not_sent.add(each.change.path)
+    return not_sent
+
+
+def is_untold(workspace: Path, each: HeldChange) -> bool:
+    """True for the first who asks. Of what is held in another worktree, one change is told."""
+    return is_first_time(workspace, *_identify(each))
+
+
+def _identify(each: HeldChange) -> tuple[str, ...]:
+    change, held = each.change, each.held
+    # A file that is gone has no time of its own, and that of its folder may move.
+    moment = change.until_ns if change.after else change.until_ns // 10**9
+    what = change.before or "", change.after or "", str(moment)
+    if not is_here(held, change.worktree):
+        what = "elsewhere", str(held.fencing), ""
+    return "changed", change.worktree, change.path, *what
+
+
+def describe_change(each: HeldChange) -> str:
+    change = each.change
+    act = "deleted" if change.after == "" else "made" if change.before == "" else "changed"
+    ids = f"{change.before or 'nothing'} -> {change.after or 'nothing'}"
+    return f"- {quote_name(change.path)} in {quote_name(change.worktree)}: {act} ({ids})"
+
+
+def describe_verdict(verdict: Verdict) -> str:
+    if verdict.certainty is Certainty.ONLY_KNOWN:
+        return f"changed while {verdict.who}'s command ran; no one else known to Moot was at work"
+    return f"changed by {verdict.who}" if verdict.who else CHANGED_UNKNOWN
+
+
+def write_letter(
+    workspace: Workspace, owner: str, verdict: Verdict, changes: Sequence[HeldChange]
+) -> None:
+    """One letter of the system about changes that have the same explanation."""
+    from moot.api.mail.letters import Letter, send_letter
+
+    paths = list(dict.fromkeys(each.change.path for each in changes))
+    many = f"{len(paths)} files" if len(paths) > 1 else quote_name(paths[0])
+    lines = [describe_change(each) for each in changes[:SHOWN]]
+    if len(changes) > SHOWN:
+        lines.append(f"- and {len(changes) - SHOWN} more changes")
+    what = describe_verdict(verdict)
+    letter = Letter(
+        to=(owner,),
+        subject=" ".join(f"INFO: {what}: {many}".split())[:200],
+        body="\n".join((f"What you hold was {what}:", "", *lines, "", _ADVICE[verdict.certainty])),
+        importance="high",
+    )
+    send_letter(workspace, SYSTEM, letter)
+
+
+_ADVICE: Final[Mapping[Certainty, str]] = {
+    Certainty.UNKNOWN: "Who did it is not known. Look at the files before you go on.",
+    Certainty.ONLY_KNOWN: "This does not prove who did it: a person or an unknown program may have."
+    " Look at the files before you go on.",
+    Certainty.PROVED: "The bytes are those that its call announced. Look at the files before you"
+    " go on.",
+}

@@ -1,0 +1,90 @@
+"""Telling the person, outside of any terminal, that something waits for them.
+
+The program is the user's own: `notify.command` in their `moot.toml`, never a repository's. It is
+given one sentence as its last argument, and the moment's name in MOOT_MOMENT; no shell reads it.
+Each happening is told once at most.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from moot.api.session import Session
+
+
+VARIABLE: Final = "MOOT_MOMENT"
+MOST_CHARACTERS: Final = 300
+
+
+class PersonMoment(StrEnum):
+    """When a person is told."""
+
+    BLOCKED = "blocked"
+    DECISION = "decision"
+    INCURSION = "incursion"
+    UNGUARDED = "unguarded"
+    PERMISSION = "permission"
+
+
+def notify_person(
+    workspace: Path, env: Mapping[str, str], moment: PersonMoment, once: str, sentence: str
+) -> bool:
+    """Start the user's program, if they have one and were not told of this `once` before.
+
+    A settings file that cannot be read tells nobody: `moot doctor` says what is wrong with it.
+    """
+    from moot.core.errors import Malformed
+    from moot.workspace.settings import read_user_settings
+
+    try:
+        command = read_user_settings(env).notify.command
+    except Malformed:
+        return False
+    if not command:
+        return False
+    import shlex
+
+    from moot.api.guard.notices import is_first_time
+    from moot.system.programs import start_detached
+
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return False
+    if not words or not is_first_time(workspace, "notify", moment, once):
+        return False
+    said = " ".join("".join(c if c.isprintable() else " " for c in sentence).split())
+    return start_detached([*words, f"moot: {said[:MOST_CHARACTERS]}"], {VARIABLE: moment})
+
+
+# A coding tool waits for its person, who can be told outside of that terminal.
+
+_MINUTE_MILLIS: Final = 60_000
+
+
+def tell_permission(session: Session, tool: str, message: str) -> None:
+    """Start the user's own program (`notify.command`) because `tool` waits for a permission.
+
+    The same request within a minute is one. Outside of every workspace nobody is told.
+    """
+    from moot.api.guard.guarded_paths import find_guarded_folder
+
+    guarded = find_guarded_folder(session.folder, session.home)
+    if guarded is None:
+        return
+    who = session.acting or session.tool_session_name
+    once = f"{who}\n{message}\n{session.clock() // _MINUTE_MILLIS}"
+    sentence = f"{tool} waits for you: {message}"
+    notify_person(guarded.workspace, session.env, PersonMoment.PERMISSION, once, sentence)
+
+
+def own_settings_file(session: Session) -> str:
+    """The settings file of whoever this session is for; a file that is empty if there is none."""
+    from moot.workspace.user_folders import user_settings_file
+
+    return str(user_settings_file(session.env) or os.devnull)

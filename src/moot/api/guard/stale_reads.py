@@ -1,0 +1,150 @@
+"""Whole files written from memory: has the session seen what it is about to overwrite?
+
+What a session knows of a file is the version it last left there, was told of, read with a reading
+tool or showed itself by a shell command that prints files; else the file as it was when the session
+began. A version that somebody else made after that is unseen. It is told once: then the session is
+taken to know it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from moot.api.guard.copies import Copies, Editor
+from moot.workspace.file_versions import Act, FileVersion
+
+if TYPE_CHECKING:
+    from moot.api.guard.copies import PresentFile
+    from moot.core.clock import Millis
+
+# The row of a session's beginning stands under this name, which no file has.
+BEGINNING: Final = ""
+MOST_PRINTED: Final = 20
+_LAG: Final[Millis] = 20  # a disk's clock may be so much behind
+# Commands that print files, at the beginning of a part of a shell command.
+_PRINTS: Final = re.compile(
+    r"(?:^|[;&|\n]|\bthen|\bdo)[ \t]*+(?:cat|head|tail|nl|sed[ \t]++-n|less|bat)[ \t]++"
+)
+_PART: Final = re.compile(r"[^;&|\n<>]*")
+
+
+class UnseenVersion(NamedTuple):
+    """A file that changed since the session last saw it: by whom (None: unknown), when, how."""
+
+    path: str
+    agent: str | None
+    at: Millis
+    how: str
+
+
+def note_beginning(
+    workspace: Path, root: Path, session: str, agent: str, at: Millis, is_new_process: bool
+) -> None:
+    """A session begins: whatever is there now it may read. One that is resumed began before; what
+    its earlier process had open is over."""
+    with Copies(workspace, root) as copies:
+        if copies.versions.last(str(root), BEGINNING, Act.READ, session=session) is None:
+            row = FileVersion(str(root), BEGINNING, Act.READ, "", session, at, "")
+            copies.versions.note([row])
+        if is_new_process:
+            copies.versions.journal.end_session(session)
+        copies.versions.journal.hear(session, agent)
+
+
+def find_unseen(copies: Copies, paths: Iterable[str], editor: Editor) -> tuple[UnseenVersion, ...]:
+    """Those of the files that hold a version which the session has not seen; now it is told."""
+    unseen, told = list[UnseenVersion](), list[FileVersion]()
+    for path in paths:
+        present = copies.read(path)
+        change = _find_change(copies, path, present, editor) if present is not None else None
+        if change is not None and present is not None:
+            unseen.append(change)
+            told.append(_read_by(copies, path, present, editor))
+    if told:
+        copies.versions.note(told)
+    return tuple(unseen)
+
+
+def note_printed(copies: Copies, command: str, folder: str, editor: Editor) -> None:
+    """Note the files that a shell command has shown to the session."""
+    rows = []
+    below = (os.path.relpath(file, copies.root) for file in find_printed(command, folder))
+    for path in [path for path in below if not path.startswith(os.pardir)]:
+        present = copies.read(path)
+        if present is not None and present.blob:
+            rows.append(_read_by(copies, path, present, editor))
+    if rows:
+        copies.versions.note(rows)
+
+
+def find_printed(command: str, folder: str) -> list[str]:
+    """The files, absolute, that a shell command shows; the first few."""
+    words = (os.path.normpath(os.path.join(folder, word)) for word in _words_printed(command))
+    return list(islice(filter(os.path.isfile, words), MOST_PRINTED))
+
+
+def _find_change(
+    copies: Copies, path: str, present: PresentFile, editor: Editor
+) -> UnseenVersion | None:
+    if not present.blob:
+        return None
+    worktree, versions = str(copies.root), copies.versions
+    known = versions.newest(worktree, path, session=editor.session)
+    if known is not None and known.blob == present.blob:
+        return None
+    began = known or versions.last(worktree, BEGINNING, Act.READ, session=editor.session)
+    if began is None:
+        return None
+    for row in versions.list_history(worktree, path, limit=50):
+        if row.act is Act.LEFT and row.blob == present.blob and row.at >= began.at:
+            return None if _is_own(row, editor) else _unseen(row)
+    changed_at = os.lstat(f"{worktree}/{path}").st_ctime_ns // 1_000_000
+    if known is None and (changed_at + _LAG < began.at or not _is_uncommitted(copies.root, path)):
+        return None
+    return UnseenVersion(path, None, changed_at, "")
+
+
+def _is_own(left: FileVersion, editor: Editor) -> bool:
+    """An agent that calls us itself (`moot undo`) has no tool's session: it knows what it did."""
+    is_program = left.session.startswith("program:")
+    return left.session == editor.session or (is_program and left.agent == editor.agent)
+
+
+def _unseen(left: FileVersion) -> UnseenVersion:
+    return UnseenVersion(left.path, left.agent or None, left.at, left.why)
+
+
+def _read_by(copies: Copies, path: str, present: PresentFile, editor: Editor) -> FileVersion:
+    return FileVersion(
+        worktree=str(copies.root),
+        path=path,
+        act=Act.READ,
+        agent=editor.agent,
+        session=editor.session,
+        at=editor.at,
+        blob=present.blob,
+        size=present.size,
+        mode=present.mode,
+    )
+
+
+def _is_uncommitted(root: Path, path: str) -> bool:
+    """What came by a checkout or a merge is in git's history, and overwriting it loses nothing."""
+    from moot.api.guard.git_changes import changed_or_nothing
+
+    return path in changed_or_nothing(root, path)
+
+
+def _words_printed(command: str) -> Iterator[str]:
+    """The words of each part of the command that prints files, but for options."""
+    for start in _PRINTS.finditer(command):
+        part = _PART.match(command, start.end())
+        for word in (part.group() if part else "").split():
+            plain = word.strip("'\"")
+            if plain and not plain.startswith("-"):
+                yield plain

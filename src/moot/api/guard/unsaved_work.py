@@ -1,0 +1,161 @@
+"""Before a command that may change files: copies of all work in its worktree that git lacks.
+
+What a script or a program will do cannot be read from the command that starts it, and a person's
+edits are seen by no hook. So everything that git calls changed is copied first, whoever wrote it.
+Only what was touched since the last such look is read: mostly it costs no more than `git status`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from moot.api.guard.copies import CallingSession, keep_copies
+from moot.api.guard.git_changes import changed_files
+from moot.api.guard.guarded_paths import GuardedPaths
+from moot.api.guard.worktree_before import WorktreeBefore, describe_worktree
+from moot.core.errors import StoreFailed
+from moot.core.sha256 import sha256
+from moot.workspace.file_versions import FILE, Act, FileVersion, FileVersions
+from moot.workspace.find import git_common_dir
+
+if TYPE_CHECKING:
+    from moot.core.clock import Millis
+
+
+FOLDER: Final = "hooks/kept"
+LONGEST_TEXT: Final = 60
+
+
+def keep_unsaved_work(
+    session: CallingSession, guarded: GuardedPaths, command: str
+) -> WorktreeBefore | None:
+    """Copy what is changed here and not copied yet. Given back is how the worktree is now.
+
+    StoreFailed (`copy_failed`) if there is no room for that: then the command must wait. If git
+    does not say in time what is changed, nothing is copied: a command is not held back for that.
+    """
+    stamp = _stamp_file(guarded)
+    looked_ns = _time_of(stamp)
+    fresh = stamp.with_name(f"{stamp.name}.{os.getpid()}")
+    try:
+        fresh.parent.mkdir(parents=True, exist_ok=True)
+        fresh.write_bytes(b"")  # before the look: what changes meanwhile is looked at next time
+        changed = changed_files(str(guarded.worktree_root), untracked="all")
+    except (OSError, StoreFailed):
+        fresh.unlink(missing_ok=True)
+        return None
+    files = [path for path in changed if _is_touched(guarded.worktree_root / path, looked_ns)]
+    try:
+        if files:
+            keep_copies(session, guarded, files, f"before {command[:LONGEST_TEXT]}")
+    except BaseException:
+        fresh.unlink(missing_ok=True)
+        raise
+    with suppress(OSError):
+        fresh.replace(stamp)
+    return describe_worktree(guarded.worktree_root, changed, session.clock())
+
+
+def _stamp_file(guarded: GuardedPaths) -> Path:
+    """One for each worktree; its time is that of the last look, by the disk's own clock."""
+    root = os.fsencode(guarded.worktree_root)
+    return guarded.workspace / FOLDER / sha256(root).hexdigest()[:24]
+
+
+def _time_of(stamp: Path) -> int:
+    try:
+        return stamp.stat().st_mtime_ns
+    except OSError:
+        return 0
+
+
+def _is_touched(file: Path, looked_ns: int) -> bool:
+    """Also by a move or a new mode: the system's own time of change counts. Not if it is gone."""
+    try:
+        status = os.lstat(file)
+    except OSError:
+        return False
+    return max(status.st_mtime_ns, status.st_ctime_ns) >= looked_ns
+
+
+# Uncommitted changes that an agent did not make and has not seen: a person's, or unknown whose.
+# Its own is what it holds or has left or read as it is now.
+
+MOST_FILES: Final = 500
+
+
+class Observer(NamedTuple):
+    """Who asks: the agent (empty: nobody is known), its session, and what it holds of the files."""
+
+    agent: str
+    session: str
+    held: frozenset[str] = frozenset()
+
+
+class SplitChanges(NamedTuple):
+    """Changed files: the agent's own (or seen by it), and those it has not seen as they are.
+
+    `changed_since` are those of the latter that it holds itself.
+    """
+
+    own: tuple[str, ...]
+    unseen: tuple[str, ...]
+    changed_since: tuple[str, ...] = ()
+
+
+def split_changes(
+    workspace: Path, root: Path, paths: Iterable[str], observer: Observer
+) -> SplitChanges:
+    """Whose each of these changed files is, as far as this machine remembers."""
+    files = [path for path in paths if (root / path).is_file()][:MOST_FILES]
+    if not files:
+        return SplitChanges((), ())
+    if not observer.agent or not (workspace / FILE).exists():
+        own = tuple(path for path in files if path in observer.held)
+        return SplitChanges(own, tuple(path for path in files if path not in observer.held))
+    with FileVersions(workspace) as versions:
+        known = {path: _is_known(versions, root, path, observer) for path in files}
+    own = tuple(path for path in files if known[path])
+    unseen = tuple(path for path in files if not known[path])
+    return SplitChanges(own, unseen, tuple(path for path in unseen if path in observer.held))
+
+
+def remember_told(
+    workspace: Path, root: Path, paths: Iterable[str], observer: Observer, now: Millis
+) -> None:
+    """The agent was told of these changes to what it holds: now it has seen them."""
+    rows = [
+        FileVersion(str(root), path, Act.READ, observer.agent, observer.session, now, blob or "")
+        for path in paths
+        if (blob := _present_blob(root, path)) is not None
+    ]
+    with FileVersions(workspace) as versions:
+        versions.note(rows)
+
+
+def _is_known(versions: FileVersions, root: Path, path: str, observer: Observer) -> bool:
+    rows = [
+        versions.last(str(root), path, act, agent=observer.agent) for act in (Act.LEFT, Act.READ)
+    ]
+    blobs = {row.blob for row in rows if row is not None}
+    if not blobs:
+        return path in observer.held
+    return _present_blob(root, path) in blobs
+
+
+def _present_blob(root: Path, path: str) -> str | None:
+    """Git's id of the file as it is; None if it cannot be read, or is too long to look at."""
+    from moot.system.git_objects import MOST_BYTES, blob_id, object_format
+
+    common = git_common_dir(root)
+    try:
+        if (root / path).stat().st_size > MOST_BYTES:
+            return None
+        data = (root / path).read_bytes()
+    except OSError:
+        return None
+    return blob_id(data, "sha1" if common is None else object_format(common))

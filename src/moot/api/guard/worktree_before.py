@@ -1,0 +1,165 @@
+"""How a worktree was when a shell command began, and which version of a file stood there then.
+
+The look at git that is made before a command (`unsaved_work.py`) tells what was changed and what
+was gone; everything else was as committed, or not there at all. So what a command changed can be
+told from what was different before, also where only the folder of a file that is gone could speak.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import msgspec
+
+from moot.core.clock import Millis
+from moot.core.errors import StoreFailed
+
+if TYPE_CHECKING:
+    from moot.workspace.file_versions import FileVersion, FileVersions
+
+MOST_CHANGED: Final = 5_000
+GIT_SECONDS: Final = 3.0
+
+
+class WorktreeBefore(msgspec.Struct, frozen=True):
+    """The worktree at `root` when a command began, and the commit it was at (`head`).
+
+    Of what git does not call unchanged, `changed` are the files that were there, `gone` those that
+    were not. What was noted of a file later than `at` was noted while the command ran.
+    """
+
+    root: str
+    at: Millis
+    head: str
+    changed: frozenset[str]
+    gone: frozenset[str]
+
+
+def describe_worktree(root: Path, letters: Mapping[str, str], at: Millis) -> WorktreeBefore | None:
+    """`letters` are git's two for each file that is not as committed. None if git's own files do
+    not tell the commit, or if more is changed than is worth remembering."""
+    head = _read_commit(root) if len(letters) <= MOST_CHANGED else None
+    if head is None:
+        return None
+    named = [path for path in letters if path.isascii() or _is_text(path)]
+    gone = frozenset(
+        path for path in named if "D" in letters[path] and not os.path.lexists(root / path)
+    )
+    return WorktreeBefore(str(root), at, head, frozenset(named) - gone, gone)
+
+
+def decode_worktree(data: bytes) -> WorktreeBefore | None:
+    """None for what was not written whole."""
+    try:
+        return msgspec.msgpack.decode(data, type=WorktreeBefore) if data else None
+    except msgspec.DecodeError:
+        return None
+
+
+def find_committed_otherwise(before: WorktreeBefore) -> Collection[str]:
+    """Files that the commit of this worktree has otherwise than the one it was at. Git calls them
+    unchanged, before and after. Nothing if it is the same commit, or git gives no answer."""
+    from moot.api.guard.git_changes import find_differences
+
+    if _read_commit(Path(before.root)) in (None, before.head):
+        return ()
+    try:
+        return find_differences(before.root, before.head).keys()
+    except StoreFailed:
+        return ()
+
+
+def _read_commit(root: Path) -> str | None:
+    """What the worktree is at, by git's own files."""
+    from moot.system.git_worktrees import find_git_folder, read_head
+    from moot.workspace.find import git_common_dir
+
+    folder, common = find_git_folder(root), git_common_dir(root)
+    return None if folder is None or common is None else read_head(folder, common).commit
+
+
+class TouchedFile(NamedTuple):
+    """A file that may have been changed: what was last noted of it, if anything, and the id of
+    what stands there now (empty: nothing; None: it cannot be read)."""
+
+    path: str
+    noted: FileVersion | None
+    present: str | None
+
+
+def find_blobs_before(
+    before: WorktreeBefore,
+    files: Collection[TouchedFile],
+    changed: Collection[str],
+    versions: FileVersions,
+) -> dict[str, str | None]:
+    """The id of each file as it was when the command began; empty if it was not there, None if
+    nobody knows. `changed` is what git calls changed now.
+
+    Whatever another call left there meanwhile was before the command, too, as far as that matters:
+    it is no change by the command.
+    """
+    blobs: dict[str, str | None] = {}
+    unchanged = list[TouchedFile]()
+    for file in files:
+        noted = _leave_out_own_time(file.noted, before, versions)
+        if noted is not None and noted.at > before.at:
+            blobs[file.path] = noted.blob
+        elif file.path in before.gone:
+            blobs[file.path] = ""
+        elif file.path in before.changed:
+            blobs[file.path] = None if noted is None else noted.blob
+        else:
+            unchanged.append(file._replace(noted=noted))
+    return blobs | _committed_before(before, unchanged, changed)
+
+
+def _leave_out_own_time(
+    noted: FileVersion | None, before: WorktreeBefore, versions: FileVersions
+) -> FileVersion | None:
+    """While the command runs, a copy or a reading may be of what the command itself has made."""
+    from moot.workspace.file_versions import Act
+
+    if noted is None or noted.at <= before.at or noted.act is Act.LEFT:
+        return noted
+    history = versions.list_history(before.root, noted.path)
+    return next((row for row in history if row.at <= before.at or row.act is Act.LEFT), None)
+
+
+def _committed_before(
+    before: WorktreeBefore, files: Collection[TouchedFile], changed: Collection[str]
+) -> dict[str, str | None]:
+    """Of files that were as committed, or not there: one question to git for all of them."""
+    if not files:
+        return {}
+    from moot.system.git_commands import find_blobs
+
+    commits = before.head, "HEAD"
+    names = [f"{commit}:{file.path}" for file in files for commit in commits]
+    committed = find_blobs(Path(before.root), names, GIT_SECONDS)
+    blobs: dict[str, str | None] = {}
+    for file in files:
+        fallback = None if file.noted is None else file.noted.blob
+        if committed is None:
+            blobs[file.path] = fallback
+            continue
+        then, now = (committed[f"{commit}:{file.path}"] for commit in commits)
+        if file.path in changed or then != now:
+            blobs[file.path] = then or ""
+        elif then is None and file.present:  # ignored
+            blobs[file.path] = fallback
+        else:
+            blobs[file.path] = file.present
+    return blobs
+
+
+def _is_text(path: str) -> bool:
+    """False for a name that is no UTF-8: nothing is noted of such files."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

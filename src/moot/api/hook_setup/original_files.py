@@ -1,0 +1,249 @@
+"""What was there before we installed: bytes, kept in the workspace, to be put back exactly.
+
+A file nobody touched since is restored byte for byte. One that was edited meanwhile keeps the
+edits and loses only what is ours.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from moot.api.hook_setup.worktrees import all_worktrees
+from moot.coding_tools.settings import InstalledFile, bytes_of, put
+from moot.core.errors import Malformed, Refused, StoreFailed
+from moot.workspace.find import git_common_dir
+
+FILE: Final = "hooks/installed.json"
+
+# A file's bytes without what is ours; None if nothing is left. Without ours in it: the same bytes.
+Mend = Callable[[bytes], bytes | None]
+
+
+def _as_it_is(data: bytes) -> bytes | None:
+    return data
+
+
+class Before(msgspec.Struct, frozen=True):
+    """`data` is None if there was no file; `folders` are those made for it; `after` is a hash.
+
+    `shared`: what we wrote is meant for everyone who has the project.
+    """
+
+    data: bytes | None
+    after: str
+    folders: tuple[str, ...] = ()
+    shared: bool = False
+
+
+class OriginalFiles:
+    """The record of one workspace; one entry for each file, by absolute path."""
+
+    def __init__(self, workspace: Path) -> None:
+        self.path = workspace / FILE
+        self._files: dict[str, Before] = self._read()
+
+    def files_of_this_clone(self) -> tuple[Path, ...]:
+        """The files we wrote that nobody else should get, but for those in the workspace."""
+        workspace = self.path.parent.parent
+        mine = (Path(name) for name, known in self._files.items() if not known.shared)
+        return tuple(file for file in mine if not file.is_relative_to(workspace))
+
+    def write(
+        self, path: Path, data: bytes, mend: Mend = _as_it_is, *, shared: bool = False
+    ) -> bool:
+        """Put `data` in place of what is there, remembering that first. False: it was so.
+
+        What others changed since the last time counts as theirs, without what is ours in it.
+        """
+        before = bytes_of(path)
+        known = self._files.get(str(path))
+        if before == data:
+            if known is not None and known.shared != shared:
+                self._files[str(path)] = msgspec.structs.replace(known, shared=shared)
+                self._save()
+            return False
+        if known is None or _digest(before) != known.after:
+            folders = known.folders if known is not None else _missing(path.parent)
+            known = Before(None if before is None else mend(before), "", folders)
+        self._files[str(path)] = msgspec.structs.replace(known, after=_digest(data), shared=shared)
+        self._save()
+        put(path, data)
+        return True
+
+    def restore(self, path: Path, mend: Mend) -> bool:
+        """Undo: exactly if the file is as we left it, else by `mend` (None: no file is left)."""
+        now = bytes_of(path)
+        known = self._files.pop(str(path), None)
+        if known is not None and now is not None and _digest(now) == known.after:
+            data = known.data
+        else:
+            data = now if now is None else mend(now)
+        changed = data != now
+        if changed:
+            put(path, data)
+        for folder in known.folders if known is not None and data is None else ():
+            with suppress(OSError):
+                os.rmdir(folder)
+        if known is not None:
+            self._save()
+        return changed
+
+    def forget(self, path: Path) -> None:
+        """Nothing of ours is there any more."""
+        if self._files.pop(str(path), None) is not None:
+            self._save()
+
+    def _read(self) -> dict[str, Before]:
+        try:
+            return msgspec.json.decode(self.path.read_bytes(), type=dict[str, Before])
+        except FileNotFoundError:
+            return {}
+        except (OSError, msgspec.DecodeError) as error:
+            raise Malformed(
+                f"{self.path} cannot be read: {error}",
+                code="hooks_record_damaged",
+                hint="remove that file; uninstalling then takes out only what is ours",
+            ) from None
+
+    def _save(self) -> None:
+        data = msgspec.json.format(msgspec.json.encode(self._files)) if self._files else None
+        put(self.path, data)
+        if data is None:
+            with suppress(OSError):
+                self.path.parent.rmdir()
+
+
+@contextmanager
+def all_or_nothing(files: Iterable[Path]) -> Iterator[None]:
+    """A block that changes these files; if it fails, they are as they were, and so are folders."""
+    before = {file: bytes_of(file) for file in files}
+    made = [folder for file in before for folder in _missing(file.parent)]
+    try:
+        yield
+    except BaseException:
+        for file, data in before.items():
+            with suppress(StoreFailed):
+                if bytes_of(file) != data:
+                    put(file, data)
+        for folder in sorted(made, key=len, reverse=True):
+            with suppress(OSError):
+                os.rmdir(folder)
+        raise
+
+
+def plan_bytes(file: InstalledFile) -> bytes:
+    """Return what a file will hold with ours in it."""
+    before = bytes_of(file.path)
+    return file.merge(None if before is None else _decode(before, file.path)).encode()
+
+
+def take_out_of(file: InstalledFile) -> Mend:
+    """Return how ours is taken out of its bytes; refused if they cannot be read."""
+
+    def mend(now: bytes) -> bytes | None:
+        left = file.mend(_decode(now, file.path))
+        return None if left is None else left.encode()
+
+    return mend
+
+
+def require_readable(file: InstalledFile) -> None:
+    """Refused if ours could not be taken out of it."""
+    before = bytes_of(file.path)
+    if before is not None:
+        take_out_of(file)(before)
+
+
+def _decode(data: bytes, path: Path) -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        raise Refused(
+            "settings_unreadable", f"{path} is not UTF-8; it was not touched", hint="mend the file"
+        ) from None
+
+
+def _missing(folder: Path) -> tuple[str, ...]:
+    """Folders that must be made, innermost first."""
+    found = []
+    while not folder.exists():
+        found.append(str(folder))
+        folder = folder.parent
+    return tuple(found)
+
+
+def _digest(data: bytes | None) -> str:
+    return "" if data is None else hashlib.sha256(data).hexdigest()
+
+
+# Files of ours that this clone alone has: a block of `.git/info/exclude` hides them from git.
+
+BEGIN: Final = "# moot: begin (`moot hook uninstall` removes this)"
+END: Final = "# moot: end"
+
+
+def exclude_file(root: Path) -> Path | None:
+    """Git's list of files that only this clone ignores; None outside of git."""
+    common = git_common_dir(root)
+    return None if common is None else common / "info" / "exclude"
+
+
+def hide_installed_files(root: Path, originals: OriginalFiles) -> Path | None:
+    """Let git ignore exactly the files that are installed here for this clone alone.
+
+    Given back is the list, if it was changed.
+    """
+    file = exclude_file(root)
+    if file is None:
+        return None
+    lines = sorted(_lines(originals.files_of_this_clone(), root, file.parent.parent))
+    now = _read(file)
+    if not lines:
+        return file if BEGIN in now and originals.restore(file, _without_block) else None
+    data = _with_block(now, lines)
+    if data == now:
+        return None
+    originals.write(file, data.encode("utf-8", "surrogateescape"), _without_block)
+    return file
+
+
+def _lines(files: Iterable[Path], root: Path, common: Path) -> set[str]:
+    """As git reads them: from the root of a worktree, whichever it is."""
+    roots = sorted(all_worktrees(root), key=lambda each: -len(each.parts))
+    lines = set()
+    for file in files:
+        around = next((each for each in roots if file.is_relative_to(each)), None)
+        if around is not None and not file.is_relative_to(common):
+            lines.add(f"/{file.relative_to(around).as_posix()}")
+    return lines
+
+
+def _with_block(text: str, lines: list[str]) -> str:
+    clean = _without(text)
+    gap = "" if not clean or clean.endswith("\n") else "\n"
+    return "\n".join([clean + gap + BEGIN, *lines, END, ""])
+
+
+def _without(text: str) -> str:
+    before, begin, rest = text.partition(BEGIN)
+    _ours, end, after = rest.partition(END)
+    return before + after.removeprefix("\n") if begin and end else text
+
+
+def _without_block(data: bytes) -> bytes | None:
+    left = _without(data.decode("utf-8", "surrogateescape"))
+    return left.encode("utf-8", "surrogateescape") or None
+
+
+def _read(file: Path) -> str:
+    try:
+        return file.read_bytes().decode("utf-8", "surrogateescape")
+    except OSError:
+        return ""

@@ -1,0 +1,101 @@
+"""Messages on record: looked up by their ids, read whole.
+
+A long text stands beside the record and may have been erased there; its event holds the beginning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from moot.core.errors import NotFound, Tampered
+from moot.core.ledger import View
+from moot.core.machine import Recorded, is_kind
+from moot.engine.replay import read_record
+from moot.protocols.mail import events as did
+from moot.protocols.mail.index_keys import MESSAGES
+from moot.protocols.mail.machine import MACHINE
+from moot.protocols.mail.model import (
+    State,
+    normalize_id,
+    require_thread_id,
+    stream_of,
+    thread_of_id,
+)
+
+if TYPE_CHECKING:
+    from moot.workspace.workspace import Workspace
+
+
+def require_thread_of(workspace: Workspace, message_id: str) -> str:
+    """The thread of a message that exists."""
+    with workspace.store.read() as view:
+        if view.row(MESSAGES, message_id) is None:
+            raise message_not_found(message_id)
+    return thread_of_id(message_id)
+
+
+def canonical_id(workspace: Workspace, message_id: str) -> str:
+    """A message's id as it is on record, however its letters were typed; else as given."""
+    spellings = (message_id, normalize_id(message_id))
+    with workspace.store.read() as view:
+        known = (spelling for spelling in spellings if view.row(MESSAGES, spelling) is not None)
+        return next(known, message_id)
+
+
+def message_not_found(message_id: str) -> NotFound:
+    return NotFound(
+        "message_not_found",
+        f"there is no message {message_id[:80]!r}",
+        hint="`moot inbox --all` shows what was sent to you, `moot mail search WORDS` the rest",
+    )
+
+
+def read_message(view: View, message_id: str) -> Recorded[did.MessageKept]:
+    """One message, from its record."""
+    row = view.row(MESSAGES, message_id)
+    record = next(view.records(row.stream, after=row.seq - 1), None) if row is not None else None
+    if record is None:
+        raise message_not_found(message_id)
+    recorded = read_record(MACHINE, record)
+    if not is_kind(recorded, did.MessageKept):
+        where = f"{record.stream} event {record.seq}"
+        raise Tampered(f"{where} is not {message_id}", stream=record.stream, seq=record.seq)
+    return recorded
+
+
+def read_message_text(workspace: Workspace, message: Recorded[did.MessageKept]) -> str:
+    """The whole text, from the event or from where it is stored."""
+    event = message.event
+    if event.sha256 is None:
+        return event.body
+    return b"".join(workspace.artifacts.chunks(event.sha256)).decode()
+
+
+def read_message_text_unless_erased(
+    workspace: Workspace, message: Recorded[did.MessageKept]
+) -> str | None:
+    """The whole text; None if it was erased from where it was stored."""
+    try:
+        return read_message_text(workspace, message)
+    except NotFound:
+        return None
+
+
+def read_thread(workspace: Workspace, thread: str) -> list[Recorded[did.MessageKept]]:
+    """Every message of a thread, in order; NotFound if there is none."""
+    stream = stream_of(require_thread_id(thread))
+    with workspace.store.read() as view:
+        events = [read_record(MACHINE, record) for record in view.records(stream)]
+    if not events:
+        raise NotFound(
+            "thread_not_found", f"there is no thread {thread}", hint="`moot mail search`"
+        )
+    return [recorded for recorded in events if is_kind(recorded, did.MessageKept)]
+
+
+def open_threads(workspace: Workspace) -> Iterator[tuple[str, State]]:
+    """Threads in which somebody waits for an answer, with their streams."""
+    for stream in workspace.engine.open_streams():
+        if stream.startswith(stream_of("")):
+            yield stream, workspace.engine.state(MACHINE, stream)

@@ -1,0 +1,373 @@
+"""What lists say of a name beside the registry: its family, tool and work, and how alive it is."""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cached_property
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import msgspec
+
+from moot.api.session import read_presence
+from moot.core.clock import Millis, to_text
+from moot.core.machine import KeyClass, SignOfLife
+from moot.core.names import REGISTRY
+from moot.core.text import Quoted
+from moot.protocols.presence import liveness, views
+from moot.protocols.presence.model import Liveness, Reservation, State, find_member
+from moot.protocols.presence.views import Holdings
+
+if TYPE_CHECKING:
+    from moot.api.observed.guards import AgentTool
+    from moot.api.presence.exited_agents import RunEvidence
+    from moot.api.session import Session
+    from moot.core.registry.model import RegisteredKey
+    from moot.core.registry.model import State as Registry
+    from moot.engine.engine import Engine
+    from moot.protocols.presence.views import AgentView
+    from moot.workspace.workspace import Workspace
+
+
+# The living first; whoever has not joined comes after all who have, the ended last.
+_BY_LIVENESS: Final = {Liveness.ACTIVE: 0, Liveness.STALE: 1, Liveness.EVICTED: 2}
+_NOT_HERE: Final = 3
+_VOICE: Final = 4
+_ENDED: Final = 5
+
+
+class AgentFacts(NamedTuple):
+    """Of some names: their views in presence, their tools, who of them is a voice, and families."""
+
+    views: Mapping[str, AgentView]
+    tools: Mapping[str, AgentTool]
+    voices: frozenset[str]
+    families: Mapping[str, str]
+    runs: Mapping[str, RunEvidence]
+
+    def describe(self, name: str) -> dict[str, Any]:
+        """The fields that every list adds to a name."""
+        view, tool = self.views[name], self.tools.get(name)
+        run = self.runs.get(name)
+        return {
+            "family": self.families[name],
+            "tool": None if tool is None else Quoted(tool.tool),
+            "voice": name in self.voices,
+            "here": view.here,
+            "liveness": str(view.liveness),
+            "label": view.label,
+            "last_seen_at": view.last_seen_at,
+            "work": view.work,
+            "evidence": None if run is None else run.state,
+            "process": None if run is None else run.because,
+        }
+
+    def place_in_list(self, name: str, *, has_ended: bool) -> tuple[int, str]:
+        """By which a list is sorted."""
+        view = self.views[name]
+        if has_ended:
+            return _ENDED, name
+        if name in self.voices:
+            return _VOICE, name
+        return (_BY_LIVENESS[view.liveness] if view.here else _NOT_HERE), name
+
+
+def find_agent_facts(
+    session: Session, names: tuple[str, ...], known: Iterable[AgentView] | None = None
+) -> AgentFacts:
+    """All of it for these names; their signs of life are proved, unless their views are `known`."""
+    from moot.api.observed.guards import find_tools
+    from moot.api.presence.observation import list_voices, observe
+    from moot.protocols.presence import agent_names as families
+
+    workspace = session.workspace
+    state = read_presence(workspace)
+    if known is None:
+        observation = observe(workspace, names, session.stale_millis)
+        known = views.view_agents(state, names, observation)
+    registered = workspace.engine.registry().agents
+    return AgentFacts(
+        {view.agent: view for view in known},
+        find_tools(workspace, names),
+        list_voices(workspace),
+        {name: families.family_of(name, registered) for name in names},
+        _look_at_runs(workspace, state, names),
+    )
+
+
+def _look_at_runs(
+    workspace: Workspace, state: State, names: tuple[str, ...]
+) -> dict[str, RunEvidence]:
+    """What the locks of those who are here say."""
+    from moot.api.presence.exited_agents import look_at_run
+
+    members = (member for name in names if (member := find_member(state, name)) is not None)
+    looks = (
+        (member.name, look_at_run(workspace, member.name, member.epoch))
+        for member in members
+        if not member.left
+    )
+    return {name: evidence for name, evidence in looks if evidence is not None}
+
+
+# When those who have ended did so: the registry knows the position, and its record the time.
+
+
+def find_end_times(workspace: Workspace, names: Iterable[str]) -> dict[str, str]:
+    """For those of `names` whose key signs no more: since when. Nobody else stands in it."""
+    registry = workspace.engine.registry()
+    keys = ((name, registry.keys[registry.agents[name].kid]) for name in names)
+    ended = {name: key.ended for name, key in keys if key.ended is not None}
+    if not ended:
+        return {}
+    from moot.core.registry.machine import MACHINE
+    from moot.engine.replay import read_record
+
+    times: dict[str, str] = {}
+    with workspace.store.read() as view:
+        for name, position in ended.items():
+            for record in islice(view.records(REGISTRY, after=position - 1), 1):
+                times[name] = to_text(read_record(MACHINE, record).at)
+    return times
+
+
+# Who was seen last, of thousands: only those are proved who are shown. What rows claim puts names
+# in line; a forged time costs a look and hides nobody.
+
+
+class ProvedSigns(Mapping[str, SignOfLife]):
+    """Signs of life by name, each proved when it is first asked for."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._signs: dict[str, SignOfLife | None] = {}
+
+    def __getitem__(self, name: str) -> SignOfLife:
+        if name not in self._signs:
+            self._signs[name] = self._engine.signs((name,)).get(name)
+        sign = self._signs[name]
+        if sign is None:
+            raise KeyError(name)
+        return sign
+
+    def __iter__(self) -> Iterator[str]:
+        """Those that were asked for."""
+        return (name for name, sign in self._signs.items() if sign is not None)
+
+    def __len__(self) -> int:
+        return sum(1 for _name in self)
+
+
+def find_latest(
+    names: Iterable[str],
+    claimed: Mapping[str, Millis],
+    most: int,
+    prove: Callable[[str], Millis | None],
+) -> list[str]:
+    """Those `most` of `names` that were seen last, as `prove` says, the latest first; whom it gives
+    no time is left out.
+
+    No proved time is later than the claimed one, so whoever is first in line with a proved time is
+    next.
+    """
+    line = iter(sorted(names, key=lambda name: claimed.get(name, 0), reverse=True))
+    following = next(line, None)
+    chosen: list[str] = []
+    proved: list[tuple[Millis, str]] = []  # seen earlier than claimed: the latest of them first
+    while len(chosen) < most and (proved or following is not None):
+        if following is None or (proved and -proved[0][0] >= claimed.get(following, 0)):
+            chosen.append(proved.pop(0)[1])
+            continue
+        seen_at = prove(following)
+        if seen_at is not None:
+            insort(proved, (-seen_at, following))
+        following = next(line, None)
+    return chosen
+
+
+# What of a crowd one screen shows: those who are here and were seen last, and what they hold.
+
+MOST_AGENTS: Final = 200
+RESERVATIONS_EACH: Final = 10  # for every agent that there is room for
+
+
+class ChosenPart(NamedTuple):
+    """What is shown, from when and with which proofs, and how many there are of what.
+
+    `working` are those of the agents who are here or hold something.
+    """
+
+    shown: views.StatusPart
+    observation: views.Observation
+    agents: int
+    working: int
+    reservations: int
+
+
+def choose_part(
+    session: Session, names: ListedNames, busy: Iterable[str], most: int | None
+) -> ChosenPart:
+    """Of `names` at most `most` (None: all), whoever acts always among them."""
+    return _Chooser(session, names, frozenset(busy), most).choose()
+
+
+class ListedNames:
+    """Everyone but voices, who only answer questions: who has not ended, or (`ended`) ever was
+    registered. Of a crowd only those are looked up that are asked for."""
+
+    def __init__(self, registry: Registry, voices: frozenset[str], *, ended: bool) -> None:
+        self._registry, self._voices, self._ended = registry, voices, ended
+        self._unlisted = sum(self._is_listed(name) for name in voices)
+
+    def __contains__(self, name: str) -> bool:
+        return name not in self._voices and self._is_listed(name)
+
+    def _is_listed(self, name: str) -> bool:
+        agent = self._registry.agents.get(name)
+        return agent is not None and (self._ended or _signs(self._registry.keys[agent.kid]))
+
+    def __len__(self) -> int:
+        registry = self._registry
+        keys = len(registry.agents) if self._ended else registry.keys.count_where(_SIGNING, _signs)
+        return keys - self._unlisted
+
+    def list_all(self) -> set[str]:
+        return {name for name in self._registry.agents if name in self}
+
+
+# What pages of keys note of those that sign for somebody.
+_SIGNING: Final = frozenset((kind, None) for kind in (KeyClass.AGENT, KeyClass.HUMAN))
+
+
+def _signs(key: RegisteredKey) -> bool:
+    return (key.kind, key.ending) in _SIGNING
+
+
+class _Chooser:
+    """One choice; what its steps need is read once."""
+
+    def __init__(
+        self,
+        session: Session,
+        names: ListedNames,
+        busy: frozenset[str],
+        most: int | None,
+    ) -> None:
+        engine = session.workspace.engine
+        self._engine, self._names, self._you, self._busy = engine, names, session.acting, busy
+        self._is_all = most is None
+        self._count = len(names)
+        self._most = self._count if most is None else most
+        self._is_limited = self._count > self._most
+        self._state: State = read_presence(session.workspace)
+        members = self._state.members_by_name.values()
+        self._here = dict.fromkeys(member.name for member in members if not member.left)
+        self._holdings = Holdings(self._state)
+        self._observation = views.Observation(
+            engine.clock(), ProvedSigns(engine), session.stale_millis
+        )
+
+    def choose(self) -> ChosenPart:
+        agents, registered = self._choose_agents(), self._engine.registry().agents
+        held_by = self._holdings.of(agents if self._is_limited else self._holdings.owners)
+        reservations = self._choose_reservations(agents, held_by)
+        shown = views.StatusPart(
+            agents,
+            held_by,
+            reservations,
+            self._choose_works(agents, reservations),
+            frozenset(agents) if self._is_limited else None,
+            self._judge_unshown(agents),
+        )
+        now, seen, stale, _ = msgspec.structs.astuple(self._observation)
+        since = {name: registered[name].since for name in agents}
+        observation = views.Observation(now, seen, stale, since)
+        working = self._here.keys() | self._holdings.owners
+        if not self._is_limited:  # of a crowd those are counted, too, who ended and hold something
+            working &= set(agents)
+        return ChosenPart(shown, observation, self._count, len(working), self._count_held())
+
+    def _choose_agents(self) -> tuple[str, ...]:
+        """By name, as they are listed: first who is here, then who holds something or has something
+        to do, then others."""
+        if not self._is_limited:
+            return tuple(sorted(self._names.list_all()))
+        chosen = [self._you] if self._you is not None and self._you in self._names else []
+        for group in self._groups():
+            known, room = frozenset(chosen), self._most - len(chosen)
+            waiting = [name for name in group if name not in known]
+            chosen += find_latest(waiting, self._claimed_times, room, self._prove_time)
+            if len(chosen) >= self._most:
+                break
+        return tuple(sorted(chosen))
+
+    def _groups(self) -> Iterator[Iterable[str]]:
+        """Each by name, which decides where times do not."""
+        yield self._here
+        yield sorted(self._holdings.owners | self._busy)
+        yield sorted(self._names.list_all())
+
+    @cached_property
+    def _claimed_times(self) -> dict[str, Millis]:
+        """The latest that somebody can have been seen: the last act here, or what rows claim."""
+        times = self._engine.claimed_times()
+        known = times.get
+        for member in self._state.members_by_name.values():
+            if member.last_at > known(member.name, 0):
+                times[member.name] = member.last_at
+        return times
+
+    def _judge(self, name: str) -> liveness.LivenessVerdict:
+        return views.observe_liveness(self._state, name, self._observation)
+
+    def _prove_time(self, name: str) -> Millis | None:
+        return (self._judge(name).last_seen_at or 0) if name in self._names else None
+
+    def _count_held(self) -> int:
+        if not self._has_lapsed:
+            return len(self._state.live_by_key)
+        return sum(not held.has_ended(self._observation.now) for held in self._state.live)
+
+    @property
+    def _has_lapsed(self) -> bool:
+        """Is there anything whose time is over?"""
+        expiry = self._state.next_expiry
+        return expiry is not None and expiry <= self._observation.now
+
+    def _choose_reservations(
+        self, agents: tuple[str, ...], held_by: Mapping[str, Iterable[Reservation]]
+    ) -> tuple[Reservation, ...]:
+        """All, if there is room for all; else the newest of those who are shown."""
+        count = len(self._state.live_by_key)
+        room = count if self._is_all else self._most * RESERVATIONS_EACH
+        owners = agents if self._is_limited or count > room else held_by
+        now = self._observation.now
+        live = [
+            held for name in owners for held in held_by.get(name, ()) if not held.has_ended(now)
+        ]
+        if len(live) > room:
+            live.sort(key=lambda held: (held.owner != self._you, -held.fencing))
+            live = live[:room]
+        return tuple(sorted(live, key=lambda held: held.key))
+
+    def _choose_works(
+        self, agents: tuple[str, ...], reservations: tuple[Reservation, ...]
+    ) -> frozenset[str]:
+        """What those who are shown work on, and what waits for an answer."""
+        names = self._here.keys() & agents if self._is_limited else self._here.keys()
+        members = (self._state.members_by_name[name] for name in names)
+        sources = (*members, *reservations, *self._state.pending.values())
+        return frozenset(source.work for source in sources if source.work)
+
+    def _judge_unshown(self, agents: tuple[str, ...]) -> tuple[Liveness, ...]:
+        """How alive the others are who are here; of too many only who was seen longest ago, as
+        rows claim that nobody has proved."""
+        shown = frozenset(agents)
+        others = [name for name in self._here if name not in shown]
+        if len(others) <= self._most:
+            return tuple(self._judge(name).liveness for name in others)
+        oldest = min(map(self._claimed_times.__getitem__, others))
+        usual = self._state.stale_millis
+        stale = liveness.shown_stale_time(self._observation.stale_millis, usual)
+        return (liveness.judge_liveness(oldest, self._observation.now, stale).liveness,)

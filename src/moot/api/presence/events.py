@@ -1,0 +1,433 @@
+"""Events between agents: work passed on, help asked for, and what became of it.
+
+`handoff`, `blocked` and `send_blocked` also send the message that says the same; `send_handoff`
+records the event alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from moot.api.operation import operation
+from moot.api.presence.observation import find_receiver
+from moot.api.session import read_presence
+from moot.core.errors import NotFound
+from moot.core.findings import Finding
+from moot.core.machine import KeyClass
+from moot.core.text import Quoted
+from moot.protocols.presence import STREAM, codec, commands, model, timeline
+from moot.protocols.presence.events import WITH_ENVELOPE, IncursionNoted
+from moot.protocols.presence.machine import MACHINE, SETTLED, WITHDRAWN
+from moot.protocols.presence.model import EventType
+
+if TYPE_CHECKING:
+    from moot.api.session import Session
+    from moot.core.ledger import StoredRow, View
+    from moot.engine.job import JobOutcome
+    from moot.workspace.workspace import Workspace
+
+NEWEST: Final = 100
+_PAGE: Final = 1000
+
+Notice = commands.SendHandoff | commands.SendBlocked
+
+
+class PresenceEvent(msgspec.Struct, frozen=True, kw_only=True):
+    """An event in the v1 form of its contract; what its payload holds depends on `event_type`."""
+
+    id: str
+    version: str
+    event_type: str
+    project_root: str
+    bead_id: Quoted | None
+    from_agent: str | None
+    to_agent: str | None
+    scope: Quoted | None
+    created_at: str
+    payload: dict[str, Quoted | bool | list[Quoted]]
+
+
+class SentEvent(msgspec.Struct, frozen=True):
+    """The event that stands on record now; `message` is the id of the message about it, if any."""
+
+    event: PresenceEvent
+    findings: tuple[Finding, ...]
+    message: str | msgspec.UnsetType = msgspec.UNSET
+
+
+class SentNotice(msgspec.Struct, frozen=True):
+    """The event, and the id of the message about it; both were recorded together."""
+
+    event: PresenceEvent
+    message: str
+    findings: tuple[Finding, ...]
+
+
+class EventReceipt(msgspec.Struct, frozen=True):
+    """`agent` has seen or accepted the event; `moved` are the scopes that it holds from now on."""
+
+    event: PresenceEvent
+    agent: str
+    moved: tuple[Quoted, ...]
+    findings: tuple[Finding, ...]
+
+
+class WithdrawnEvent(msgspec.Struct, frozen=True):
+    """The entry, which stays on record, and who withdrew it and why."""
+
+    event: PresenceEvent
+    withdrawn: timeline.Withdrawal
+    findings: tuple[Finding, ...]
+
+
+class Conversation(msgspec.Struct, frozen=True):
+    """Events and their receipts as rows to show, oldest first.
+
+    `envelopes` are the events of these rows in the v1 form of the contract, each once.
+    """
+
+    events: tuple[timeline.TimelineRow, ...]
+    envelopes: tuple[PresenceEvent, ...] = ()
+
+
+@operation("handoff", writes=True)
+def handoff(
+    session: Session,
+    to: str,
+    *,
+    subject: str,
+    summary: str,
+    next_action: str,
+    scope: str | None = None,
+    work: str | None = None,
+    requires_ack: bool = True,
+    key: str | None = None,
+) -> SentNotice:
+    """Pass work on to `to`, as an event and as a message. Once accepted, `scope` moves along.
+
+    Without a scope nothing moves; `work` is what you have joined for, else the branch. If `to` has
+    ended, the one of its family that is here gets it; of several you say which (`which_agent`), and
+    if nobody is, nobody gets it (`agent_retired`). The same `key` sends once.
+    """
+    workspace, name = session.workspace, session.actor()
+    session.require_pace(name, key, to, subject, summary, next_action, scope, work)
+    ask = _handoff_command(
+        session, name, to, subject, summary, next_action, scope, work, requires_ack
+    )
+    return _send_notice(workspace, name, ask, key, session.remarks)
+
+
+@operation("event.handoff", writes=True)
+def send_handoff(
+    session: Session,
+    to: str,
+    *,
+    subject: str,
+    summary: str,
+    next_action: str,
+    scope: str | None = None,
+    work: str | None = None,
+    requires_ack: bool = True,
+    sender: str | None = None,
+    key: str | None = None,
+) -> SentEvent:
+    """Pass work on as an event alone, without a message; else like `handoff`."""
+    workspace, name = session.workspace, session.actor(sender)
+    session.require_pace(name, key, to, subject, summary, next_action, scope, work)
+    ask = _handoff_command(
+        session, name, to, subject, summary, next_action, scope, work, requires_ack
+    )
+    return _send_event(workspace, name, ask, key, session.remarks)
+
+
+@operation("blocked", writes=True)
+def blocked(
+    session: Session,
+    to: str,
+    *,
+    subject: str,
+    blocker: str,
+    requested_action: str,
+    urgency: str = "medium",
+    scope: str | None = None,
+    work: str | None = None,
+    key: str | None = None,
+) -> SentNotice:
+    """Tell `to` that you cannot go on, why, and what you need, as an event and as a message.
+
+    Who gets it if `to` has ended is as for `handoff`. The same `key` sends once.
+    """
+    workspace, name = session.workspace, session.actor()
+    session.require_pace(name, key, to, subject, blocker, requested_action, scope, work)
+    ask = _blocked_command(
+        session, name, to, subject, blocker, requested_action, urgency, scope, work
+    )
+    sent = _send_notice(workspace, name, ask, key, session.remarks)
+    _tell_person(session, sent.event, subject)
+    return sent
+
+
+@operation("event.blocked", writes=True)
+def send_blocked(
+    session: Session,
+    to: str,
+    *,
+    subject: str,
+    blocker: str,
+    requested_action: str,
+    urgency: str = "medium",
+    scope: str | None = None,
+    work: str | None = None,
+    sender: str | None = None,
+    key: str | None = None,
+) -> SentEvent:
+    """Like `blocked`: as an event and as the message about it. `sender` is who cannot go on."""
+    workspace, name = session.workspace, session.actor(sender)
+    session.require_pace(name, key, to, subject, blocker, requested_action, scope, work)
+    ask = _blocked_command(
+        session, name, to, subject, blocker, requested_action, urgency, scope, work
+    )
+    sent = _send_notice(workspace, name, ask, key, session.remarks)
+    _tell_person(session, sent.event, subject)
+    return SentEvent(sent.event, sent.findings, sent.message)
+
+
+@operation("event.list")
+def list_events(session: Session, *, work: str | None = None, limit: int = NEWEST) -> Conversation:
+    """What was passed on, asked for, overlapped and picked up again: the newest `limit` rows.
+
+    `work` keeps only those of that work item; `limit` is at least 1.
+    """
+    with session.workspace.store.read() as view:
+        stored = _read_rows(view, "presence.events")
+        if work is not None:
+            links = _read_rows(view, "presence.work", f"{work} ")
+            wanted = {row.key.rpartition(" ")[2] for row in links}
+            stored = [row for row in stored if row.key in wanted]
+        given = _read_rows(view, "presence.receipts")
+        refused = frozenset(_refused_incursions(view, stored))
+        marks = _read_rows(view, WITHDRAWN)
+        settled = frozenset(row.key for row in _read_rows(view, SETTLED))
+    receipts = (timeline.read_receipt(row.key, msgspec.json.decode(row.value)) for row in given)
+    documents = (msgspec.json.decode(row.value) for row in stored)
+    withdrawn = {row.key: timeline.read_withdrawal(msgspec.json.decode(row.value)) for row in marks}
+    rows = timeline.make_timeline(documents, receipts, refused, withdrawn, settled)[-limit:]
+    by_id = {row.key: row.value for row in stored}
+    envelopes = (
+        msgspec.json.decode(by_id[event_id], type=PresenceEvent)
+        for event_id in dict.fromkeys(row.id for row in rows)
+    )
+    return Conversation(rows, tuple(envelopes))
+
+
+@operation("event.seen", writes=True)
+def mark_seen(
+    session: Session, event_id: str, *, agent: str | None = None, key: str | None = None
+) -> EventReceipt:
+    """Say that you have read an event; only who it was sent to can. A repeat changes nothing."""
+    workspace, name = session.workspace, session.actor(agent)
+    outcome = workspace.engine.execute(STREAM, commands.MarkSeen(id=event_id), name, key=key)
+    return _receipt(workspace, event_id, name, outcome)
+
+
+@operation("event.accept", writes=True)
+def accept(
+    session: Session,
+    event_id: str,
+    *,
+    agent: str | None = None,
+    notes: str = "",
+    key: str | None = None,
+) -> EventReceipt:
+    """Take on what was passed to you; the scope that its sender holds becomes yours.
+
+    The message about it, if there is one, is acknowledged in the same commit, with `notes` as its
+    words, which are the input that a BLOCKED waits for; without them it still waits for the input.
+    Refused unless the event was sent to whoever acts.
+    """
+    from moot.api.mail import notices
+    from moot.api.mail.lapsed_duties import settle_after
+
+    workspace, name = session.workspace, session.actor(agent)
+    outcome = notices.accept(workspace, name, event_id, key, notes)
+    settle_after(workspace, name, outcome)
+    return _receipt(workspace, event_id, name, outcome)
+
+
+@operation("event.withdraw", writes=True)
+def withdraw(
+    session: Session,
+    event_id: str,
+    reason: str,
+    *,
+    evidence: str = "",
+    agent: str | None = None,
+    key: str | None = None,
+) -> WithdrawnEvent:
+    """Withdraw a HANDOFF or BLOCKED that waits, or an INCURSION that is false.
+
+    It stays on record, marked with who said so and why. A HANDOFF or BLOCKED is its sender's to
+    withdraw, and its message is settled in the same commit; an INCURSION is the holder's, never the
+    agent's that it accuses (`withdraw_forbidden`); a person at a terminal may both. `evidence` is
+    what shows that an INCURSION is false. With nobody named a person acts. A repeat changes
+    nothing.
+    """
+    from moot.api.mail import notices
+
+    workspace = session.workspace
+    event = _read_event(workspace, event_id)
+    name = session.actor(agent) if agent or session.known_actor() else session.person(_WITHDRAWING)
+    ask = commands.Withdraw(
+        id=event_id,
+        reason=reason,
+        evidence=evidence,
+        accused=event.from_agent if event.event_type == EventType.INCURSION else None,
+    )
+    outcome = notices.withdraw(workspace, name, ask, key)
+    with workspace.store.read() as view:
+        mark = find_withdrawal(view, event_id)
+    assert mark is not None, "it was withdrawn just now, or before"
+    return WithdrawnEvent(event, mark, outcome.findings)
+
+
+_WITHDRAWING: Final = "withdrawing an entry"
+
+
+def find_withdrawal(view: View, event_id: str) -> timeline.Withdrawal | None:
+    """Who withdrew the entry and why; None if nobody did."""
+    row = view.row(WITHDRAWN, event_id)
+    return None if row is None else timeline.read_withdrawal(msgspec.json.decode(row.value))
+
+
+def _own_work(session: Session, name: str) -> str:
+    """What `name` has joined for, else the branch."""
+    member = model.find_member(read_presence(session.workspace), name)
+    return (member.work if member is not None else None) or session.place.branch or ""
+
+
+def _handoff_command(
+    session: Session,
+    name: str,
+    to: str,
+    subject: str,
+    summary: str,
+    next_action: str,
+    scope: str | None,
+    work: str | None,
+    requires_ack: bool,
+) -> commands.SendHandoff:
+    to = find_receiver(session.workspace, to)
+    return commands.SendHandoff(
+        to=to,
+        subject=subject,
+        summary=summary,
+        next_action=next_action,
+        work=work or _own_work(session, name),
+        scope=scope,
+        requires_ack=requires_ack,
+        project_root=str(session.workspace.root),
+        worktree=str(session.place.worktree),
+        to_epoch=session.epoch_of(to),
+    )
+
+
+def _blocked_command(
+    session: Session,
+    name: str,
+    to: str,
+    subject: str,
+    blocker: str,
+    requested_action: str,
+    urgency: str,
+    scope: str | None,
+    work: str | None,
+) -> commands.SendBlocked:
+    to = find_receiver(session.workspace, to)
+    return commands.SendBlocked(
+        to=to,
+        subject=subject,
+        blocker=blocker,
+        requested_action=requested_action,
+        work=work or _own_work(session, name),
+        urgency=urgency,
+        scope=scope,
+        project_root=str(session.workspace.root),
+        worktree=str(session.place.worktree),
+        to_epoch=session.epoch_of(to),
+    )
+
+
+def _send_event(
+    workspace: Workspace, sender: str, ask: Notice, key: str | None, remarks: tuple[Finding, ...]
+) -> SentEvent:
+    outcome = workspace.engine.execute(STREAM, ask, sender, key=key)
+    return SentEvent(_sent_event(outcome), (*outcome.findings, *remarks))
+
+
+def _send_notice(
+    workspace: Workspace, sender: str, ask: Notice, key: str | None, remarks: tuple[Finding, ...]
+) -> SentNotice:
+    from moot.api.mail import notices
+    from moot.api.mail.letters import remark_absent_receivers
+    from moot.protocols.mail.events import MessageSent
+
+    event, mail = notices.send(workspace, sender, ask, key)
+    # What mail would like to read besides is not this operation's to say: `moot send` is for that.
+    findings = (*event.findings, *remark_absent_receivers(workspace, [ask.to]), *remarks)
+    return SentNotice(_sent_event(event), mail.newest(MessageSent).event.id, findings)
+
+
+def _tell_person(session: Session, event: PresenceEvent, subject: str) -> None:
+    """If it is a person that an agent is blocked on, their own program tells them, too."""
+    person = session.workspace.engine.registry().agents.get(event.to_agent or "")
+    if person is None or person.kind is not KeyClass.HUMAN:
+        return
+    from moot.api.guard.person_notices import PersonMoment, notify_person
+
+    sentence = f"{event.from_agent} is blocked on you: {subject}"
+    path = session.workspace.path
+    notify_person(path, session.env, PersonMoment.BLOCKED, event.id, sentence)
+
+
+def _sent_event(outcome: JobOutcome) -> PresenceEvent:
+    recorded = next(one for one in outcome.recorded if isinstance(one.event, WITH_ENVELOPE))
+    return msgspec.convert(codec.make_document(codec.make_envelope(recorded)), PresenceEvent)
+
+
+def _receipt(workspace: Workspace, event_id: str, name: str, outcome: JobOutcome) -> EventReceipt:
+    from moot.api.mail.notices import moved_to
+
+    moved = tuple(Quoted(scope) for scope in moved_to(outcome))
+    return EventReceipt(_read_event(workspace, event_id), name, moved, outcome.findings)
+
+
+def _read_event(workspace: Workspace, event_id: str) -> PresenceEvent:
+    with workspace.store.read() as view:
+        row = view.row("presence.events", event_id)
+    if row is None:
+        raise NotFound("event_not_found", f"no event {event_id}", hint="`moot event list`")
+    return msgspec.json.decode(row.value, type=PresenceEvent)
+
+
+def _refused_incursions(view: View, rows: Iterable[StoredRow]) -> Iterator[str]:
+    """INCURSIONs that were refused. The v1 form does not say so; their own record does."""
+    from moot.engine.replay import read_record
+
+    for row in rows:
+        if b'"INCURSION"' not in row.value:
+            continue
+        for record in islice(view.records(row.stream, after=row.seq - 1), 1):
+            event = read_record(MACHINE, record).event
+            if isinstance(event, IncursionNoted) and event.outcome == "refused":
+                yield row.key
+
+
+def _read_rows(view: View, space: str, prefix: str = "") -> list[StoredRow]:
+    rows: list[StoredRow] = []
+    while page := view.rows(space, prefix, rows[-1].key if rows else "", _PAGE):
+        rows += page
+    return rows

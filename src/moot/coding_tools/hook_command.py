@@ -1,0 +1,188 @@
+"""The command line that a tool runs at each of its events, as it stands in the tool's settings.
+
+    here      names this very moot by its absolute path, and knows the workspace it was made for;
+              what is started is the thin client (`surfaces/hooks/thin.py`), which asks the
+              `moot run` beside the tool and does without one
+    any       the same for settings that serve all of a user's projects: it looks for a workspace
+    shared    names `moot` alone: lines that colleagues get with the project
+
+Before an edit it is closed: if moot cannot be started or fails, the edit is refused where a
+workspace is, or where this user's key folder says that one was. A colleague who has neither is not
+disturbed. At every other moment a failure is nothing: measured, Gemini CLI would else drop results
+or go round in circles. Before a change of settings (`ConfigChange`) only the exit code 2 counts: it
+is the answer that the change takes our entries away.
+
+No line holds `${...}`: Gemini CLI puts values in for it itself, knows no nesting, and what is left
+is no shell command. So paths that are known when a line is written are in it literally, and the
+others are written as `$NAME` alone, which Gemini CLI and the shell read alike.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import sys
+import sysconfig
+from functools import lru_cache
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from moot.coding_tools import find_tool
+from moot.coding_tools.tool import HookMoment
+
+THIN_CLIENT: Final = "surfaces/hooks/thin.py"
+_PACKAGE: Final = Path(os.path.abspath(__file__)).parents[1]
+FAILED: Final = "echo 'moot hook failed' >&2; exit 2"
+# Where a user's keys may be; what does not exist is passed over.
+_KEY_FOLDERS: Final = (
+    '"$MOOT_KEYS"',
+    '"$XDG_DATA_HOME"/moot/keys',
+    '"$HOME"/.local/share/moot/keys',
+    '"$HOME/Library/Application Support/moot/keys"',
+)
+_KEYS_OF_LEDGER: Final = re.compile(r"\|\| \[ -e [^|]*/([\w.-]++)'? \] \|\| exit 0")
+_TESTS: Final = {"-x": os.X_OK, "-r": os.R_OK}
+
+
+class Workspace(NamedTuple):
+    """By what a command tells that a workspace is or was there: its folder, and its ledger's id in
+    the user's key folder. To compare lines (`without_key_folder`) that folder need not be known."""
+
+    folder: Path
+    ledger: str
+    keys: str = ""
+
+
+def moot_words() -> tuple[str, ...]:
+    """How this very moot is started, whatever is on PATH.
+
+    The script that was installed with this Python, or the one that was started; else the module,
+    by a Python that does not look for modules in the folder it stands in.
+    """
+    schemes = (sysconfig.get_default_scheme(), sysconfig.get_preferred_scheme("user"))
+    folders = dict.fromkeys(sysconfig.get_path("scripts", scheme) for scheme in schemes)
+    for script in (*(os.path.join(folder, "moot") for folder in folders), sys.argv[0]):
+        if os.path.basename(script) == "moot" and _is_program(script):
+            return (os.path.abspath(script),)
+    return (sys.executable, "-P", "-m", "moot")
+
+
+def hook_words(tool: str) -> tuple[str, ...]:
+    """How a tool starts our hook: the thin client by this very Python, which loads nothing of ours.
+
+    Where that is no file of its own (in an archive), moot as a whole.
+    """
+    thin = str(_PACKAGE / THIN_CLIENT)
+    if sys.executable and os.path.isfile(thin):
+        return (sys.executable, "-I", "-S", thin, tool)
+    return (*moot_words(), "hook", tool)
+
+
+def hook_command(tool: str, event: str, workspace: Workspace | None) -> str:
+    """Without a `workspace`, one is looked for when the command fails."""
+    start = _start(hook_words(tool))
+    if not _is_before(tool, event):
+        return f"{start} || {_otherwise(tool, event)}"
+    if workspace is None:
+        return f"{start} || {{ {_fail_near_a_workspace()}; exit 0; }}"
+    ledger = shlex.quote(f"{workspace.keys}/{workspace.ledger}")
+    there = f"[ -e {shlex.quote(str(workspace.folder))} ] || [ -e {ledger} ]"
+    return f"{start} || {{ {there} || exit 0; {FAILED}; }}"
+
+
+def shared_hook_command(tool: str, event: str) -> str:
+    """Steps aside where there is neither a workspace nor moot."""
+    start = f"command -v moot >/dev/null 2>&1 && moot hook {tool}"
+    if not _is_before(tool, event):
+        return f"{start} || {_otherwise(tool, event)}"
+    return f"{start} || {{ {_fail_near_a_workspace()}; exit 0; }}"
+
+
+def without_key_folder(text: str) -> str:
+    """Return a command, or a plugin with one in it, without the name of the user's key folder.
+
+    Below `moot run` the folder that a tool finds is a lent one, and the line is the same."""
+    return _KEYS_OF_LEDGER.sub(r"|| [ -e \1 ] || exit 0", text)
+
+
+def first_hook_command(tool: str, event: str) -> str:
+    """As the first release wrote it. It still counts, until something is installed anew."""
+    if _is_before(tool, event):
+        return f"moot hook {tool} || {{ {FAILED}; }}"
+    return f"moot hook {tool} || true"
+
+
+def missing_file(command: str, search_path: str | None) -> str | None:
+    """What one of our commands starts and is not there; None if it can be started."""
+    words = list(_split(command))
+    if words[0] != "[":
+        return None if shutil.which("moot", path=search_path) else "moot"
+    while words[0] == "[":
+        _, test, file, *words = words
+        if not os.path.isfile(file) or not os.access(file, _TESTS[test]):
+            return file
+        words = words[2:]  # the closing bracket, and &&
+    return None
+
+
+def is_ours(tool: str, command: str) -> bool:
+    """True for every command that we ever installed for a tool."""
+    try:
+        words = _split(command)
+    except ValueError:
+        return False
+    if words[:3] == ("moot", "hook", tool):
+        return True
+    begins_like_ours = words[:2] == ("[", "-x") or words[:3] == ("command", "-v", "moot")
+    calls = zip(words, words[1:], words[2:], strict=False)
+    return begins_like_ours and any(
+        (os.path.basename(one) == "moot" and (two, three) == ("hook", tool))
+        or (one == "-S" and two.endswith(f"/{THIN_CLIENT}") and three == tool)
+        for one, two, three in calls
+    )
+
+
+@lru_cache(maxsize=64)
+def _split(command: str) -> tuple[str, ...]:
+    """Return the words of a command; every event of a tool has the same few, asked about often."""
+    return tuple(shlex.split(command))
+
+
+def _start(words: tuple[str, ...]) -> str:
+    """Nothing is said where the program is not there, or moot was removed from that Python."""
+    program, *files = (word for word in words if os.path.isabs(word))
+    tests = [f"[ -x {shlex.quote(program)} ]", *(f"[ -r {shlex.quote(each)} ]" for each in files)]
+    return " && ".join((*tests, shlex.join(words)))
+
+
+def _is_before(tool: str, event: str) -> bool:
+    return find_tool(tool).events[event] is HookMoment.BEFORE
+
+
+def _otherwise(tool: str, event: str) -> str:
+    """What follows a hook that failed, at a moment that stops nothing but a change of settings."""
+    is_refusal = find_tool(tool).events[event] is HookMoment.CONFIG_CHANGE
+    return "[ $? -ne 2 ] || exit 2" if is_refusal else "true"
+
+
+def _fail_near_a_workspace() -> str:
+    """Up from here, and up from the folder that all worktrees of the repository share.
+
+    The same text on every system: colleagues may have another one. The name of the variable is one
+    that no environment has, so that Gemini CLI leaves it to the shell.
+    """
+    shared = 'cd "$(git rev-parse --git-common-dir 2>/dev/null || echo .)" && pwd -P'
+    made_in = " ".join(f"{folder}/*/made-in" for folder in _KEY_FOLDERS)
+    return (
+        f'for moot_d in "$(pwd -P)" "$({shared})"; do'
+        ' while [ -n "$moot_d" ] && [ "$moot_d" != / ]; do'
+        ' if [ -n "$MOOT_HOME$MOOT_AGENT" ] || [ -e "$moot_d/.moot" ]'
+        f' || grep -qxFse "$moot_d" {made_in}; then {FAILED}; fi;'
+        ' moot_d=$(dirname "$moot_d"); done; done'
+    )
+
+
+def _is_program(path: str) -> bool:
+    return os.path.isfile(path) and os.access(path, os.X_OK)

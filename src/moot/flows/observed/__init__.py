@@ -1,1 +1,0 @@
-"""Observed work: the sessions that a coding tool's hook reports, and the times nobody watched."""

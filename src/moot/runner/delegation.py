@@ -1,0 +1,149 @@
+"""An operation that signs with the ledger's own key, called where only an agent's key is.
+
+The `moot run` that lent the key folder does the whole of it, as its agent and by the same function:
+so the agent gets nothing that it might not do, and chooses no word that the ledger signs.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import msgspec
+
+from moot.core.errors import Unavailable
+
+if TYPE_CHECKING:
+    from moot.api.session import Session
+    from moot.keys.folder import Loan
+
+
+# Arguments that name a file to be read, or are its bytes.
+READ_HERE: Final = frozenset({"draft", "message", "summary"})
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def delegated(name: str, function: Function, can_do_without: bool) -> Function:
+    """The function, or a question to `moot run` if the session's key folder was lent by it.
+
+    One that `can_do_without` the ledger's key stays here where there is no workspace, or its files
+    are not in the project, in which alone `moot run` would write.
+    """
+
+    @functools.wraps(function)
+    def call(session: Session, *given: Any, **named: Any) -> Any:
+        loan = session.keys.loan
+        if loan is None:
+            return function(session, *given, **named)
+        from inspect import signature  # slow to load, and hooks get by without
+
+        bound = signature(function).bind(session, *given, **named)
+        arguments = dict(list(bound.arguments.items())[1:])
+        if can_do_without and not _concerns_project(session, arguments):
+            return function(session, *given, **named)
+        return _ask(loan, name, session, arguments)
+
+    return call  # type: ignore[return-value]
+
+
+def _ask(loan: Loan, name: str, session: Session, arguments: dict[str, Any]) -> Any:
+    from moot.keys.runner_connection import REFUSED, ask_runner
+    from moot.runner.values import decode, decode_error, encode
+
+    request = {
+        "operation": name,
+        "arguments": {key: _plain(_read_here(key, value)) for key, value in arguments.items()},
+        "folder": session.folder,
+        "home": session.workspace_folder,
+        "acting": session.acting,
+        "epoch": session.epoch,
+        "stale_millis": session.stale_millis,
+        "clock": session.clock_text,
+    }
+    verdict, answer = ask_runner(Path(loan.socket), b"operation", encode(request))
+    if verdict == REFUSED:
+        raise decode_error(answer)
+    return decode(answer, may_load=True)
+
+
+def _concerns_project(session: Session, arguments: dict[str, Any]) -> bool:
+    return session.workspace_or_none is not None and all(
+        lies_in_project(session, path) for path in paths_in(arguments)
+    )
+
+
+def _read_here(name: str, value: Any) -> Any:
+    """The bytes of a file that is only read; of what may be a file's name, the whole path."""
+
+    if name in MAY_NAME_FILES and isinstance(value, str) and names_file(value):
+        return str(Path(value).absolute())
+    if name not in READ_HERE or not isinstance(value, PurePath):
+        return value
+    from moot.store.files import read_bounded
+
+    return read_bounded(Path(value))
+
+
+def _plain(value: Any) -> Any:
+    """Paths as seen from here. What would ask a person is left out: an agent is none."""
+    if isinstance(value, PurePath):
+        return Path(value).absolute()
+    if isinstance(value, msgspec.Struct):
+        changed = {name: _plain(getattr(value, name)) for name in value.__struct_fields__}
+        return msgspec.structs.replace(value, **changed)
+    return None if callable(value) else value
+
+
+# Which paths an operation's arguments name, and whether they lie in the agent's project.
+#
+# A tool may keep its model in a sandbox. What its `moot run` does outside of that sandbox must be
+# no way out of it, so it reads and writes files in the project alone.
+
+# Arguments that are an id, or the name of a file or folder.
+MAY_NAME_FILES: Final = frozenset({"debate", "parliament"})
+
+
+def paths_in(arguments: Mapping[str, Any]) -> Iterator[Path]:
+    """Every path among the arguments, also inside of a plan."""
+    for name, value in arguments.items():
+        if name in MAY_NAME_FILES and isinstance(value, str) and names_file(value):
+            yield Path(value)
+        else:
+            yield from _paths_in(value)
+
+
+def names_file(text: str) -> bool:
+    """Ids hold no separator and are no files."""
+    return os.sep in text or Path(text).exists()
+
+
+def _paths_in(value: object) -> Iterator[Path]:
+    if isinstance(value, PurePath):
+        yield Path(value)
+    elif isinstance(value, Mapping):
+        for each in value.values():
+            yield from _paths_in(each)
+    elif isinstance(value, msgspec.Struct):
+        for name in value.__struct_fields__:
+            yield from _paths_in(getattr(value, name))
+    elif isinstance(value, list | tuple | set | frozenset):
+        for each in value:
+            yield from _paths_in(each)
+
+
+def lies_in_project(session: Session, path: Path) -> bool:
+    """Is it, with links followed, in the workspace's project or in the worktree around us?"""
+    from moot.workspace.find import find_workspace
+
+    workspace = session.workspace
+    roots = [workspace.root]
+    with suppress(Unavailable, OSError):  # a folder that belongs to no workspace is no project
+        if find_workspace(session.folder).samefile(workspace.path):
+            roots.append(session.place.worktree)
+    real = Path(os.path.realpath(path))
+    return any(real.is_relative_to(os.path.realpath(root)) for root in roots)

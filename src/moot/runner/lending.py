@@ -1,0 +1,156 @@
+"""What a program of `moot run` finds beside its name: a key folder of its own, and who listens."""
+
+from __future__ import annotations
+
+import os
+import socket
+import struct
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from moot.core.errors import StoreFailed
+from moot.keys.runner_connection import HEARD, BrokenFrame, read_frame, write_frame
+from moot.runner.requests import AnswerHook, RunRequests
+
+if TYPE_CHECKING:
+    from moot.api.session import Session
+    from moot.keys.agent_folder import LentFolder
+
+
+SOCKET_VARIABLE: Final = "MOOT_SOCKET"
+KEYS_VARIABLE: Final = "MOOT_KEYS"
+
+
+def can_listen() -> bool:
+    """Sockets in folders are not to be had everywhere; there programs share the user's folder."""
+    return hasattr(socket, "AF_UNIX")
+
+
+@contextmanager
+def lent_settings(session: Session, answer_hook: AnswerHook | None) -> Iterator[dict[str, str]]:
+    """Variables for the program of the session's agent: its key folder, and our socket.
+
+    In a run that another run's program started, these are what that one has lent already.
+    """
+    loan = session.keys.loan
+    if loan is not None:
+        yield {KEYS_VARIABLE: str(session.keys.path), SOCKET_VARIABLE: loan.socket}
+        return
+    if not can_listen():
+        yield {}
+        return
+    with ExitStack() as stack:
+        lent = _lend(session, stack, answer_hook)
+        yield {KEYS_VARIABLE: str(lent.path), SOCKET_VARIABLE: str(lent.socket)}
+
+
+def _lend(session: Session, stack: ExitStack, answer_hook: AnswerHook | None) -> LentFolder:
+    from moot.keys.agent_folder import lend_folder
+
+    name = session.actor()
+    kid = session.require_agent(name).kid
+    origin = session.workspace.trust.origin
+    lent = stack.enter_context(lend_folder(session.keys, origin, name, kid))
+    requests = RunRequests(
+        session, lent, lambda other, ends: _lend(other, ends, answer_hook), answer_hook
+    )
+    try:
+        listening = Listening(lent.socket, requests.answer)
+    except OSError as error:
+        raise StoreFailed(
+            "socket_failed",
+            f"`moot run` cannot listen at {lent.socket}: {error.strerror or error}",
+            hint="check space and permissions there",
+        ) from error
+    stack.callback(requests.close)
+    stack.callback(listening.close)
+    return lent
+
+
+# The socket of a `moot run` or a tool's server: who may connect, how much it may say, how long.
+#
+# Only the same system user gets in: the folder is 0700, the socket 0600, and the system is asked
+# who calls where it can tell. Each call has a thread of its own; at most so many at once, others
+# wait.
+
+MOST_CALLS: Final = 64
+BACKLOG: Final = 128
+READ_SECONDS: Final = 10.0
+WRITE_SECONDS: Final = 10.0
+# How long the end of a run waits for answers that are under way.
+LEAVING_SECONDS: Final = 5.0
+
+Answer = Callable[[list[bytes]], Sequence[bytes]]
+# Whether the process of this number may ask.
+Admit = Callable[[int], bool]
+
+
+class Listening:
+    """Answers questions on a socket until it is closed; with `admit` only those of processes that
+    the system names."""
+
+    def __init__(self, place: Path, answer: Answer, admit: Admit | None = None) -> None:
+        self._place = place
+        self._answer = answer
+        self._admit = admit
+        self._calls = threading.BoundedSemaphore(MOST_CALLS)
+        self._closing = False
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self._socket.set_inheritable(False)
+        try:
+            self._socket.bind(str(place))
+            os.chmod(place, 0o600)  # the folder was nobody else's before, either
+            self._socket.listen(BACKLOG)
+        except OSError:
+            self._socket.close()
+            raise
+        self._thread = threading.Thread(target=self._accept, name="moot-listening", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Take no more questions; those under way get a little time."""
+        self._closing = True
+        with suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)  # wakes `accept` where it waits
+        self._socket.close()
+        self._place.unlink(missing_ok=True)
+        for _ in range(MOST_CALLS):
+            if not self._calls.acquire(timeout=LEAVING_SECONDS):
+                return
+
+    def _accept(self) -> None:
+        while not self._closing:
+            try:
+                line, _ = self._socket.accept()
+            except OSError:
+                if self._closing:
+                    return
+                continue  # whoever called has gone again
+            self._calls.acquire()
+            threading.Thread(target=self._serve, args=(line,), daemon=True).start()
+
+    def _serve(self, line: socket.socket) -> None:
+        try:
+            with line, suppress(OSError, BrokenFrame):
+                if not self._may_ask(line):
+                    return
+                question = read_frame(line, READ_SECONDS)
+                line.settimeout(WRITE_SECONDS)
+                line.sendall(HEARD)  # fails if nobody waits any more
+                answer = self._answer(question)
+                line.settimeout(WRITE_SECONDS)
+                write_frame(line, *answer)
+        finally:
+            self._calls.release()
+
+    def _may_ask(self, line: socket.socket) -> bool:
+        """Where the system does not tell who calls, the modes of folder and socket must do."""
+        peer = getattr(socket, "SO_PEERCRED", None)
+        if peer is None:
+            return self._admit is None
+        size = struct.calcsize("3i")
+        process, user, _ = struct.unpack("3i", line.getsockopt(socket.SOL_SOCKET, peer, size))
+        return bool(user == os.getuid()) and (self._admit is None or self._admit(process))

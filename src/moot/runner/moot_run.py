@@ -1,0 +1,400 @@
+"""Being there: a name for as long as something works under it, for a program or for this process.
+
+`present` is the block in which a name is alive; `run` starts a program in such a block.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import msgspec
+
+from moot.api.operation import operation
+from moot.api.presence import arrival
+from moot.api.presence.exited_agents import explaining_gone_holders, note_run
+from moot.api.presence.scopes import reserve_command
+from moot.api.session import settings_for
+from moot.core.clock import SECOND, Millis
+from moot.core.errors import Malformed, MootError
+from moot.core.names import require_agent_name
+from moot.protocols.presence import STREAM
+from moot.protocols.presence.machine import MACHINE as PRESENCE
+from moot.runner.lending import lent_settings
+from moot.runner.run_watch import UNWATCHED, RunWatch
+from moot.runner.taken_names import MayAdopt, StartWish, take_name
+from moot.usage.totals import UsageView, view_usage
+
+if TYPE_CHECKING:
+    from moot.api.presence.arrival import ArrivalPlace
+    from moot.api.session import Session
+    from moot.keys.running_names import NameLock
+    from moot.protocols.presence.case import Reserving
+    from moot.runner.run_usage import UsageTaking
+    from moot.usage.meter import RunUsage
+    from moot.workspace.workspace import Workspace
+
+LONGEST_PAUSE: Final[Millis] = 60 * SECOND
+SHORTEST_PAUSE: Final[Millis] = 50
+# How often a run signs checkpoints and snapshots for its program; when it ends it does so, too.
+SIGN_EVERY_SECONDS: Final = 60.0
+# What a program must not inherit: a person's passphrase is no business of an agent's.
+WITHHELD: Final = ("MOOT_PASSPHRASE_FILE",)
+ENDED: Final = "its program ended"
+# Stands for the newcomer while it is checked whether it may come in: names are never given twice,
+# so none is made up before.
+_NEWCOMER: Final = "some-body"
+
+# Is told what did not work at the edges, and why. It never ends what goes on.
+Failed = Callable[[str, Exception], None]
+
+
+class Ran(msgspec.Struct, frozen=True):
+    """As whom the program ran, and how it ended; 128 and more: by a signal.
+
+    `tools` are the coding tools that it was known to start, `unguarded` those of them whose hook
+    was known not to run; `usage` is what they said they have used, None if that is unknown.
+    """
+
+    agent: str
+    exit_status: int
+    tools: tuple[str, ...] = ()
+    unguarded: tuple[str, ...] = ()
+    usage: UsageView | None = None
+
+
+@contextmanager
+def present(
+    session: Session,
+    name: str | None = None,
+    *,
+    scopes: Sequence[str] = (),
+    work: str | None = None,
+    adopt: bool = False,
+    may_adopt: MayAdopt | None = None,
+    reason: str = ENDED,
+    process: str | None = None,
+    failed: Failed = UNWATCHED.failed,
+) -> Iterator[Session]:
+    """A block in which an agent is present; it gets the session that acts as this agent.
+
+    The agent is registered (`name`, else one is made up), locked so that nobody adopts it, joined,
+    and holds `scopes`; a thread says that it is alive. However the block ends, everything is given
+    back and the name retired, with `reason` on record. What is refused before the block (a bad
+    name, a scope outside the worktree) leaves nothing behind; a scope that another holds is
+    refused to the agent, which then ends. If giving back fails, `failed` is told: what is held goes
+    stale by itself.
+
+    A `name` that is registered and never worked starts as it is. If it did, and its unfinished work
+    may be continued, `may_adopt` is asked whether to; else it is the next of its family: alice-2.
+    With `adopt` that work is continued, or the call refused.
+
+    `process` is the key of the coding tool's process below which we run. If its hooks have joined
+    under the same name by the end, the name is theirs and goes on.
+    """
+    place, first = _require_welcome(session, name, scopes, work)
+    place = place._replace(process_key=process)
+    wish = StartWish(name, place, tuple(scopes), adopt, may_adopt)
+    with _working(session, wish, first, reason, failed) as (acting, _lock):
+        yield acting
+
+
+@contextmanager
+def _working(
+    session: Session, wish: StartWish, first: Sequence[Reserving], reason: str, failed: Failed
+) -> Iterator[tuple[Session, NameLock]]:
+    """The block of `present`, with the lock of the name, which a program may inherit."""
+    from moot.api.mail.lapsed_duties import lapse_duties
+    from moot.api.presence.tool_processes import is_in_session
+
+    taken = take_name(session, wish)
+    arrived = taken.arrived
+    session, name = arrived.session, arrived.name
+    workspace = session.workspace
+    try:
+        if not taken.has_adopted:
+            arrival.join(workspace, name, wish.place)
+        for command in first:
+            with explaining_gone_holders(session, command, name):
+                workspace.engine.execute(STREAM, command, name)
+        epoch = workspace.engine.registry().agents[name].epoch
+        with suppress(OSError):  # a disk without room for it: then nobody can tell from the lock
+            note_run(workspace, taken.lock, epoch)
+        with _heartbeat(workspace, name, _least_patience(session)):
+            yield session.acting_as(name, epoch), taken.lock
+    finally:  # every reservation is released when `moot run` ends, however it ends
+        with _never_raising(
+            failed, "could not release and retire; what it holds goes stale by itself"
+        ):
+            if wish.place.process_key is None or not is_in_session(workspace, name):
+                arrival.release_and_retire(workspace, name, reason)
+                lapse_duties(workspace)
+                arrived.end(reason)
+                taken.lock.remove()
+        taken.lock.release()
+
+
+@contextmanager
+def present_in_tool(
+    session: Session,
+    process: str | None,
+    *,
+    reason: str,
+    failed: Failed = UNWATCHED.failed,
+) -> Iterator[Session]:
+    """A block for a server that a coding tool started, below the process with this key.
+
+    The session of the tool that hooks have joined for is the agent, and stays theirs. Without one a
+    new agent is `present`; a server that comes again below the same process gets the next name of
+    its family (`amber-otter-2`): the earlier one has ended, or lives on beside it.
+    """
+    from moot.api.presence.tool_processes import next_name_below
+
+    shared = in_tool_session(session, process)
+    if shared is not None:
+        yield shared
+        return
+    name = next_name_below(session.workspace, process)
+    with present(session, name, reason=reason, process=process, failed=failed) as agent:
+        yield agent
+
+
+def in_tool_session(session: Session, process: str | None) -> Session | None:
+    """The same session as the agent that hooks below this process joined for; None without one.
+
+    A process may begin another session later, so whoever lives longer asks again.
+    """
+    from moot.api.presence.tool_processes import agent_for_server
+
+    found = agent_for_server(session.workspace, process)
+    return None if found is None else session.acting_as(*found)
+
+
+@operation("run", writes=True, runs_programs=True)
+def run(
+    session: Session,
+    words: Sequence[str],
+    *,
+    name: str | None = None,
+    adopt: bool = False,
+    scopes: Sequence[str] = (),
+    work: str | None = None,
+    unguarded: bool = False,
+    mcp: bool = True,
+    usage: bool | None = None,
+    output: int | None = None,
+    watch: RunWatch = UNWATCHED,
+) -> Ran:
+    """Run a program as an agent, which is `present` until the program ends.
+
+    `words` is the program and its arguments. It runs in the session's folder and finds the
+    session's `env`, with its name in MOOT_AGENT; a person's passphrase is withheld. `output` is the
+    descriptor that it prints to (default: ours). Signals are the caller's to pass on
+    (`watch.started`). `name` (default: the one the session acts as, else a made-up one) and `adopt`
+    are as for `present`; `watch.consents_to_adoption` is asked where unfinished work may be
+    continued.
+
+    Missing hooks of a coding tool are installed, also behind wrappers such as `env` or `npx`; with
+    `mcp` it then learns to start `moot mcp`, too. If its hook would not run all the same, it is not
+    started: Refused (`guard_off`), with what mends it; `unguarded` starts it, and that is on
+    record. A program that is not there is Unavailable (`command_not_run`). Both before anyone is
+    registered; else refused like `present`. Every call starts its program: there is no repeat of a
+    run.
+
+    With `usage` (None: as the user's own settings say) coding tools are asked to report what they
+    use to this run, on loopback; `docs/telemetry.md` says how, and when they are left alone.
+    """
+    from moot.runner.guard_proof import proving
+    from moot.runner.launching import prepare_start
+    from moot.runner.run_usage import is_usage_wanted
+
+    if not words:
+        raise Malformed("no program is named", code="no_program", hint="name one behind `--`")
+    name = name if name is not None else _own_name(session)
+    if adopt and name is None:
+        raise Malformed("adopt whom?", code="no_name", hint="`moot run --adopt NAME -- COMMAND`")
+    place, first = _require_welcome(session, name, scopes, work)
+    starts = prepare_start(session, words, unguarded=unguarded, mcp=mcp, watch=watch)
+    tools = tuple(dict.fromkeys(start.tool for start in starts))
+    wish = StartWish(name, place, tuple(scopes), adopt, watch.consents_to_adoption)
+    with _working(session, wish, first, ENDED, watch.failed) as (agent, lock):
+        acting = agent.actor()
+        watch.arrived(acting)
+        with (
+            proving(agent, starts, watch) as prove,
+            lent_settings(agent, watch.answer_hook) as lent,
+            _watching_others(agent, watch),
+        ):
+            watch.starting(acting, tools)
+            takes = is_usage_wanted(session, watch) if usage is None else usage
+            with _usage(agent, words, lent, place.work, watch, takes) as taking:
+                program = _Program(taking.words, output, lock)
+                found = {**lent, **taking.env}
+                exit_status = _run_program(program, agent, found, watch, prove)
+    unguarded_tools = tuple(one.tool for one in starts if one.problems)
+    return Ran(acting, exit_status, tools, unguarded_tools, _view(taking.total))
+
+
+@contextmanager
+def _usage(
+    agent: Session,
+    words: Sequence[str],
+    lent: Mapping[str, str],
+    work: str | None,
+    watch: RunWatch,
+    takes: bool,
+) -> Iterator[UsageTaking]:
+    """What to start and what it finds: with its agent's name for its telemetry, and our trace."""
+    from moot.runner.run_usage import (
+        ATTRIBUTES_VARIABLE,
+        UsageTaking,
+        attributes_naming,
+        taking_usage,
+    )
+
+    inherited = agent.env.get(ATTRIBUTES_VARIABLE, "")
+    named = {ATTRIBUTES_VARIABLE: attributes_naming(agent.actor(), inherited)}
+    named |= watch.trace_variables()
+    if not takes:
+        yield UsageTaking(words, named)
+        return
+    with taking_usage(agent, words, lent, work, watch) as taking:
+        yield taking._replace(env={**named, **taking.env})
+
+
+def _view(usage: RunUsage | None) -> UsageView | None:
+    return None if usage is None else view_usage(usage.cost, so_far=False)
+
+
+def environment_of(session: Session, lent: Mapping[str, str]) -> dict[str, str]:
+    """What a program finds that works as whoever the session acts as, with what is `lent` it."""
+    inherited = {key: value for key, value in session.env.items() if key not in WITHHELD}
+    name = session.actor()
+    identity = settings_for(name, session.require_agent(name).epoch)
+    return {**inherited, **identity, "MOOT_HOME": str(session.workspace.path), **lent}
+
+
+def _own_name(session: Session) -> str | None:
+    """The name that the session acts under, if a program may have it: a person's is no agent's,
+    and a program's own is taken by the very program that asks."""
+    if session.acting is None or session.keys.loan is not None or session.acts_as_person():
+        return None
+    return session.acting
+
+
+def _require_welcome(
+    session: Session, name: str | None, scopes: Sequence[str], work: str | None
+) -> tuple[ArrivalPlace, list[Reserving]]:
+    """Where a newcomer works and what it reserves first; Refused if it may not come in so."""
+    branch = session.place.branch
+    place = arrival.ArrivalPlace(session.place.worktree, branch, work or branch)
+    first = [reserve_command(session, scopes, work)] if scopes else []
+    # As whom it will work is not known yet if somebody was called so before.
+    is_known = name in session.workspace.engine.registry().agents
+    newcomer = _NEWCOMER if name is None or is_known else require_agent_name(name)
+    arrival.require_welcome(session.workspace, newcomer, place, *first)
+    return place, list(first)
+
+
+def _least_patience(session: Session) -> Millis:
+    """How soon the least patient may call us stale: the workspace, or whoever started us."""
+    usual = session.workspace.engine.state(PRESENCE, STREAM).stale_millis
+    return usual if session.stale_millis is None else min(session.stale_millis, usual)
+
+
+@contextmanager
+def _heartbeat(workspace: Workspace, name: str, stale: Millis) -> Iterator[None]:
+    """A sign of life every quarter of the stale time; a failed one is tried again, no more."""
+    pause = max(SHORTEST_PAUSE, min(stale // 4, LONGEST_PAUSE)) / SECOND
+    over = threading.Event()
+
+    def beat() -> None:
+        signed = time.monotonic()
+        while not over.is_set():
+            with suppress(MootError, OSError):
+                workspace.engine.beat(name)
+            if time.monotonic() >= signed + SIGN_EVERY_SECONDS:
+                signed = time.monotonic()
+                with suppress(MootError, OSError):  # the program has no key for these
+                    workspace.engine.take_snapshots_for_others()
+                    workspace.engine.checkpoint()
+            over.wait(pause)
+
+    thread = threading.Thread(target=beat, name="moot-heartbeat", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+        with suppress(MootError, OSError):  # the checkpoint is made when the workspace closes
+            workspace.engine.take_snapshots_for_others()
+
+
+@contextmanager
+def _watching_others(session: Session, watch: RunWatch) -> Iterator[None]:
+    """Notice changes of what others hold, for as long as the program runs."""
+    from moot.api.guard.person_notices import PersonMoment, notify_person
+    from moot.api.guard.watcher import WatchingRun, watching
+
+    def tell_person(once: str, sentence: str) -> None:
+        path = session.workspace.path
+        notify_person(path, session.env, PersonMoment.INCURSION, once, sentence)
+
+    beat = max(SHORTEST_PAUSE, min(_least_patience(session) // 4, LONGEST_PAUSE)) / SECOND
+    run_of = WatchingRun(session.actor(), session.place.worktree, beat, tell_person)
+    with watching(session.workspace, run_of, watch.noticed):
+        yield
+
+
+class _Program(NamedTuple):
+    """What is started, where it prints to (None: as we do), and the lock that it inherits."""
+
+    words: Sequence[str]
+    output: int | None
+    lock: NameLock
+
+    @property
+    def inherited(self) -> tuple[int, ...]:
+        return () if self.lock.descriptor is None else (self.lock.descriptor,)
+
+
+def _run_program(
+    started: _Program,
+    session: Session,
+    lent: Mapping[str, str],
+    watch: RunWatch,
+    prove: Callable[[subprocess.Popen[bytes]], None],
+) -> int:
+    """Run it to its end and give its exit status, as a shell would say it."""
+    from moot.runner.launching import cannot_run
+    from moot.system.programs import wait_for_end
+
+    try:
+        program = subprocess.Popen(
+            started.words,
+            env=environment_of(session, lent),
+            stdout=started.output,
+            cwd=session.folder,
+            pass_fds=started.inherited,
+        )
+    except OSError as error:
+        raise cannot_run(started.words[0], error.strerror or str(error)) from None
+    watch.started(program)
+    prove(program)
+    wait_for_end(program)
+    code = program.wait()
+    return 128 - code if code < 0 else code
+
+
+@contextmanager
+def _never_raising(failed: Failed, what: str) -> Iterator[None]:
+    """Trouble at the edges is told; it never replaces what goes on, or how it ended."""
+    try:
+        yield
+    except (MootError, OSError) as error:
+        failed(what, error)

@@ -1,0 +1,78 @@
+"""What may be of interest while `moot run` goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    import subprocess
+
+    from moot.core.findings import Finding
+    from moot.runner.requests import AnswerHook
+    from moot.usage.totals import UsageView
+
+
+class RunWatch:
+    """Override what you want to know. Nothing is registered before `arrived`."""
+
+    def installed_hooks(self, tool: str) -> None:
+        """Hooks of a coding tool were missing, and were installed."""
+
+    def consents_to_trust(self, _tool: str, _problems: Sequence[Finding]) -> bool:
+        """Does the user trust our hooks in this tool? Only a person may say yes."""
+        return False
+
+    def consents_to_adoption(self, _name: str, _unfinished: str) -> bool:
+        """Is the unfinished work of an earlier session of this name to be continued?"""
+        return False
+
+    def arrived(self, name: str) -> None:
+        """The agent has joined and holds its scopes; no program has started."""
+
+    def unguarded(self, tool: str, problems: Sequence[Finding]) -> None:
+        """A tool is about to start although nothing will check its edits, as it was asked for."""
+
+    def starting(self, name: str, tools: Sequence[str]) -> None:
+        """The program is about to be started; it is, or starts, these coding tools."""
+
+    def started(self, program: subprocess.Popen[bytes]) -> None:
+        """The program runs: from now on signals can be passed on to it."""
+
+    def noticed(self, line: str) -> None:
+        """Something changed what others hold, or what they hold cannot be watched; at the end, how
+        tests ended that ran after the last edit."""
+
+    def silent_tool(self, tool: str) -> None:
+        """A coding tool runs below the program, and its hook was not heard yet."""
+
+    def unasked_call(self, tool: str) -> None:
+        """A coding tool shows a call itself that no hook was asked about."""
+
+    def hooks_lost(self, tool: str, worktree: str, *, is_kept: bool) -> None:
+        """Settings have lost our hooks while their tool runs; `is_kept`: it keeps those it has."""
+
+    def hooks_heard(self, tool: str) -> None:
+        """A tool whose settings had lost our hooks asks all the same."""
+
+    def unseen_changes(self, files: Sequence[str]) -> None:
+        """A coding tool has ended, no hook has spoken, and these files have changed meanwhile."""
+
+    def usage_unknown(self, tool: str, why: str) -> None:
+        """What this tool uses will stay unknown, although it was asked for."""
+
+    def used(self, tools: Sequence[str], usage: UsageView) -> None:
+        """The tools of the run have said what they used; it is on record."""
+
+    def trace_variables(self) -> Mapping[str, str]:
+        """By which variables the program learns of the trace that it is part of; usually none."""
+        return {}
+
+    # Answers the hooks of a coding tool below the program; None: they answer themselves.
+    answer_hook: AnswerHook | None = None
+
+    def failed(self, what: str, error: Exception) -> None:
+        """Something beside the program did not work; the run goes on."""
+
+
+UNWATCHED: Final = RunWatch()

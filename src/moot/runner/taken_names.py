@@ -1,0 +1,178 @@
+"""The name that a program works under: taken with its lock before the program starts.
+
+Where an agent's own program starts another, the `moot run` around it registers the name, and never
+one that somebody had: an agent takes on nobody else's name.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from moot.api.presence import joining as adoption
+from moot.api.presence.arrival import enter_fresh
+from moot.api.presence.joining import collect_evidence, require_adoptable, require_endorser
+from moot.core.errors import Refused, Unavailable
+from moot.keys.folder import KeyFolder
+from moot.keys.running_names import hold_name
+
+if TYPE_CHECKING:
+    from moot.api.presence.arrival import ArrivalPlace
+    from moot.api.session import Session
+    from moot.keys.folder import Loan
+    from moot.keys.running_names import NameLock
+    from moot.protocols.presence.commands import Evidence
+
+
+# A `moot run` started by the program of another: the first one registers the new agent.
+#
+# It lends a folder and a socket for that agent, too, so that every agent has its own, and keeps
+# both until the second run ends.
+
+
+class Arrived:
+    """A new agent is registered: the session that has its key, and its name."""
+
+    def __init__(self, session: Session, name: str, loan: Loan | None = None) -> None:
+        self.session = session
+        self.name = name
+        self._loan = loan
+
+    def end(self, reason: str) -> None:
+        """The agent has left; if another run registered it, that one retires the name."""
+        if self._loan is not None:
+            self.session.close()
+            _ask(self._loan, b"depart", self.name.encode(), reason.encode())
+
+
+def arrive_by_runner(session: Session, loan: Loan, name: str | None) -> Arrived:
+    """Let the run that lent our folder register a new agent, and get a folder with its key."""
+    answer = _ask(loan, b"arrive", (name or "").encode())
+    folder = KeyFolder(Path(os.fsdecode(answer[1])))
+    return Arrived(session.with_keys(folder), answer[0].decode(), loan)
+
+
+def _ask(loan: Loan, *fields: bytes) -> list[bytes]:
+    from moot.keys.runner_connection import OK, REFUSED, ask_runner
+    from moot.runner.values import decode_error
+
+    verdict, *answer = ask_runner(Path(loan.socket), *fields)
+    if verdict == REFUSED:
+        raise decode_error(answer[0])
+    if verdict != OK:
+        raise Unavailable("runner_away", "the `moot run` that has the ledger's key is another one")
+    return answer
+
+
+# Is told a name and what of it is unfinished; True: continue that work under the name.
+MayAdopt = Callable[[str, str], bool]
+
+
+class StartWish(NamedTuple):
+    """Under which name somebody wants to start; None: a made-up one.
+
+    `must_adopt`: its unfinished work is continued, or nothing starts. Else `may_adopt` is asked if
+    there is any. `scopes` are named by the caller, and count for what is unfinished.
+    """
+
+    name: str | None
+    place: ArrivalPlace
+    scopes: tuple[str, ...] = ()
+    must_adopt: bool = False
+    may_adopt: MayAdopt | None = None
+
+
+class TakenName(NamedTuple):
+    """A name that is held for this process; `arrived` has the session with its key.
+
+    `has_adopted`: it goes on with the work of an earlier session, and has joined so.
+    """
+
+    arrived: Arrived
+    lock: NameLock
+    has_adopted: bool = False
+
+
+def take_name(session: Session, wish: StartWish) -> TakenName:
+    """Take the name that is wished for, or the next of its family; nobody else can have it then.
+
+    Refused, with nothing changed, if its work must be continued and may not be.
+    """
+    from moot.api.presence import starting_names
+
+    if wish.must_adopt and wish.name is not None:
+        session.require_self_or_person(wish.name)
+    if session.keys.loan is not None or wish.name is None:
+        _require_no_adoption(wish)
+        arrived = _arrive_anew(session, wish.name)
+        workspace = arrived.session.workspace
+        lock = hold_name(workspace.folder, workspace.trust.origin, arrived.name)
+        return TakenName(arrived, lock)
+    workspace, adoption = session.workspace, _Adoption(session, wish)
+    if wish.must_adopt:
+        start = starting_names.take_for_adoption(workspace, wish.name, adoption.judge)
+    else:
+        is_own = session.acting in (None, wish.name) or session.acts_as_person()
+        may_adopt = wish.may_adopt if is_own and wish.may_adopt is not None else _never_adopt
+        start = starting_names.take_name(workspace, wish.name, adoption.judge, may_adopt)
+    if start.adopts:
+        try:
+            adoption.adopt(start.name)
+        except BaseException:
+            start.lock.release()
+            raise
+    return TakenName(Arrived(session, start.name), start.lock, start.adopts)
+
+
+def _require_no_adoption(wish: StartWish) -> None:
+    """An agent's own program takes on nobody else's name, so it cannot go on as one."""
+    if wish.must_adopt:
+        raise Refused(
+            "adoption_rejected",
+            f"the program of an agent adopts nobody's work, also not that of {wish.name}",
+            hint=f"in a terminal of your own: `moot run --adopt {wish.name} -- COMMAND`",
+        )
+
+
+def _never_adopt(_name: str, _unfinished: str) -> bool:
+    return False
+
+
+def _arrive_anew(session: Session, name: str | None) -> Arrived:
+    """Register a new agent; where an agent's own program does this, its `moot run` does it."""
+    if session.keys.loan is not None:
+        return arrive_by_runner(session, session.keys.loan, name)
+    return Arrived(session, enter_fresh(session.workspace))
+
+
+class _Adoption:
+    """Judges and makes an adoption; git and beads are asked once, if it comes to that."""
+
+    def __init__(self, session: Session, wish: StartWish) -> None:
+        self._session = session
+        self._wish = wish
+
+    @cached_property
+    def _evidence(self) -> Evidence:
+        return collect_evidence(self._wish.place.worktree)
+
+    def judge(self, name: str) -> str:
+        workspace, wish = self._session.workspace, self._wish
+        return require_adoptable(
+            workspace, name, wish.place, self._evidence, wish.scopes, has_lock=True
+        )
+
+    def adopt(self, name: str) -> None:
+        wish, endorser = self._wish, require_endorser(self._session, name)
+        adoption.adopt(
+            self._session.workspace,
+            name,
+            wish.place,
+            self._evidence,
+            wish.scopes,
+            endorser,
+            has_lock=True,
+        )

@@ -1,0 +1,84 @@
+"""Hooks answered by the `moot mcp` of the same coding tool, over the line that it has.
+
+On a machine that joined a keeper a hook would load all of TLS for one question. The server beside
+it, which the tool started and ends, has done so. It runs the very code that the hook would run, and
+who acts is decided there, by the session that calls. It does so for whoever could have run it: a
+program that can read the key folder (`keys/agent_folder.py`) and that the tool's own process
+started. What is between the two and no shell, such as the sandbox for a model's commands, does not
+get in.
+"""
+
+from __future__ import annotations
+
+import hmac
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from typing import TYPE_CHECKING, Final
+
+from moot.api.opening import OpenWorkspaces
+from moot.core.errors import MootError
+from moot.keys.runner_connection import NOT_MINE, OK
+from moot.runner.lending import Listening, can_listen
+from moot.system.process_tree import find_tool, read_process
+
+if TYPE_CHECKING:
+    from moot.api.session import Session
+    from moot.runner.requests import AnswerHook
+
+ASKED: Final = b"hook_beside"
+
+
+@contextmanager
+def hooks_answered(session: Session, answer_hook: AnswerHook) -> Iterator[None]:
+    """Meanwhile the tool's hooks are answered here, where that is any use and can be had."""
+    with ExitStack() as stack:
+        with suppress(MootError, OSError):
+            if _is_of_use(session):
+                _listen(session, answer_hook, stack)
+        yield
+
+
+def _is_of_use(session: Session) -> bool:
+    """Not on one machine alone, where nothing is saved that matters; nor beside a `moot run`, which
+    answers. Processes are told apart without starting another one only where there is /proc."""
+    from moot.api.guard.guarded_paths import find_guarded_folder
+    from moot.workspace.find import is_joined
+
+    if session.env.get("MOOT_OTEL"):
+        return False  # each hook exports its own span
+    if not can_listen() or sys.platform != "linux" or session.keys.loan is not None:
+        return False
+    guarded = find_guarded_folder(session.folder, session.home)
+    return guarded is not None and is_joined(guarded.workspace)
+
+
+def _listen(session: Session, answer_hook: AnswerHook, stack: ExitStack) -> None:
+    from moot.keys.agent_folder import ToolNote
+
+    tool = find_tool()
+    if tool is None:
+        return
+    stays_open = OpenWorkspaces()
+    note = ToolNote(session.keys, f"{tool.number}-{tool.started}")
+    stack.callback(note.withdraw)
+
+    def answer(question: list[bytes]) -> Sequence[bytes]:
+        if len(question) < 2 or question[0] != ASKED:
+            return (NOT_MINE,)
+        if not hmac.compare_digest(question[1], note.word):
+            return (NOT_MINE,)
+        answered = answer_hook(session, stays_open, question[2:])
+        return (NOT_MINE,) if answered is None else (OK, *answered)
+
+    listening = Listening(note.socket, answer, lambda program: find_tool(program) == tool)
+    stack.callback(stays_open.close)
+    stack.callback(listening.close)
+    note.publish(_is_alive)
+
+
+def _is_alive(process: str) -> bool:
+    """Does the process of that number and start still run?"""
+    number, _, started = process.partition("-")
+    facts = read_process(int(number)) if number.isdigit() else None
+    return facts is not None and facts.started == started

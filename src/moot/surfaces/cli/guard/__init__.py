@@ -1,1 +1,0 @@
-"""`moot guard check` and `moot hook`: may an agent write there, and who asks before it does."""

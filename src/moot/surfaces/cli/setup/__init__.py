@@ -1,1 +1,0 @@
-"""What one looks for first: help, codes, completion, and how to take it all out again."""

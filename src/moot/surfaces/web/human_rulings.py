@@ -1,0 +1,175 @@
+"""A person's word that was prepared on the page, given in the terminal of `moot serve --decide`.
+
+The page sends what was shown: which decision, which word, why, and how far the record had come.
+The terminal shows it again, with the exact text and its hash, and a child process (`moot decide`,
+or `moot parliament decide`) asks for the passphrase there and ends after this one signature. No
+passphrase is ever typed into a page: any local program can serve a look-alike.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from moot.api.page.decisions import show_decision
+from moot.api.page.rulings_asked import PREPARED, AskedWord
+from moot.core.clock import system_clock, to_text
+from moot.core.errors import Malformed, MootError
+from moot.surfaces.web import answers
+from moot.surfaces.web.answers import HttpAnswer, answer_error, answer_with
+
+if TYPE_CHECKING:
+    from moot.surfaces.web.readers import Readers
+
+MOOT: Final = (sys.executable, "-P", "-m", "moot")
+MOST_REASON: Final = 4000
+
+
+class OfferedWord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a page sends: the word, why, and the position and hash that it showed."""
+
+    decision: str
+    word: str
+    reason: str
+    position: int
+    sha256: str
+
+
+class WordStanding(msgspec.Struct, frozen=True):
+    """How the last word stands: `waiting` in the terminal, `given`, or `not_given`."""
+
+    offered: bool
+    decision: str | None = None
+    word: str | None = None
+    state: str | None = None
+    at: str | None = None
+
+
+class PersonsWords:
+    """One word at a time."""
+
+    def __init__(
+        self,
+        readers: Readers,
+        folder: Path,
+        env: Mapping[str, str],
+        say: Callable[[str], None],
+        changed: Callable[[], None],
+    ) -> None:
+        self._readers = readers
+        self._folder = folder
+        self._env = dict(env)
+        self._say = say
+        self._changed = changed
+        self._task: asyncio.Task[None] | None = None
+        self._is_taken = False
+        self.standing = WordStanding(True)
+
+    async def take(self, body: dict[str, Any]) -> WordStanding:
+        """Show it in the terminal and ask there; `busy` if it is about something else by now."""
+        offered = _read_offer(body)
+        if self._is_taken or (self._task is not None and not self._task.done()):
+            raise answers.word_in_progress()
+        self._is_taken = True  # before anything is waited for: a second one may come at once
+        try:
+            asked = await self._read_asked(offered.decision)
+            shown = (offered.position, offered.sha256)
+            if asked is None or (asked.position, asked.sha256) != shown:
+                raise answers.moved_on()
+            if offered.word not in asked.words:
+                raise answers.folder_unknown(asked.command)
+            self._tell("waiting", offered)
+            self._task = asyncio.get_running_loop().create_task(self._ask(asked, offered))
+        finally:
+            self._is_taken = False
+        return self.standing
+
+    async def _read_asked(self, decision: str) -> AskedWord | None:
+        asked: list[AskedWord | None] = []
+
+        def read() -> HttpAnswer:
+            try:
+                asked.append(show_decision(self._readers.open_session(), decision).word)
+            except MootError as error:
+                return answer_error("words", error)
+            return answer_with("words", None)
+
+        await self._readers.run(read)
+        return asked[0] if asked else None
+
+    async def _ask(self, asked: AskedWord, offered: OfferedWord) -> None:
+        for line in _lines(asked, offered):
+            self._say(line)
+        process = await asyncio.create_subprocess_exec(
+            *(*MOOT, *_COMMANDS[asked.kind](asked, offered)),
+            cwd=self._folder,
+            env=self._env,
+        )
+        try:
+            await process.wait()
+        finally:
+            if process.returncode is None:
+                process.kill()
+                await process.wait()
+        self._tell("given" if process.returncode == 0 else "not_given", offered)
+
+    def _tell(self, state: str, offered: OfferedWord) -> None:
+        at = to_text(system_clock())
+        self.standing = WordStanding(True, offered.decision, offered.word, state, at)
+        self._changed()
+
+
+def _read_offer(body: dict[str, Any]) -> OfferedWord:
+    try:
+        offered = msgspec.convert(body, OfferedWord)
+    except msgspec.ValidationError as error:
+        raise Malformed(str(error), code="bad_body") from None
+    if offered.word not in PREPARED:
+        hint = "to amend, type the command: it takes a file"
+        raise Malformed("the word is approve or veto", code="bad_body", hint=hint)
+    if not 0 < len(offered.reason.strip()) <= MOST_REASON or offered.reason.startswith(("@", "-")):
+        hint = f"say why in 1 to {MOST_REASON} characters"
+        raise Malformed("a reason is needed", code="bad_body", hint=hint)
+    return offered
+
+
+def _decide(asked: AskedWord, offered: OfferedWord) -> list[str]:
+    about = ["--", asked.decision, offered.word]
+    return ["decide", f"--sha256={asked.sha256}", f"--reason={offered.reason}", *about]
+
+
+def _decide_in_parliament(asked: AskedWord, offered: OfferedWord) -> list[str]:
+    """A veto says what should change: there the reason is the guidance as well."""
+    guidance = [f"--guidance={offered.reason}"] if offered.word == "veto" else []
+    about = ["--", asked.folder or "", offered.word]
+    said = [f"--sha256={asked.sha256}", f"--reason={offered.reason}", *guidance]
+    return ["parliament", "decide", *said, *about]
+
+
+_COMMANDS: Final[dict[str, Callable[[AskedWord, OfferedWord], list[str]]]] = {
+    "decision": _decide,
+    "parliament": _decide_in_parliament,
+}
+
+
+def _lines(asked: AskedWord, offered: OfferedWord) -> list[str]:
+    """What the terminal shows. Further lines of a text have a margin: none can pass for ours."""
+    return [
+        "",
+        f"A page asks for your word on {asked.decision}: {offered.word}",
+        *_in_margin("the question", asked.question),
+        *_in_margin("the text", asked.text),
+        f"  its SHA-256   {asked.sha256}",
+        *_in_margin("your reason", offered.reason),
+        "Type your passphrase to sign it, or press Ctrl-C: nothing is signed then.",
+    ]
+
+
+def _in_margin(name: str, text: str) -> list[str]:
+    first, *more = text.split("\n")
+    return [f"  {name:<13} {first}", *(f"{'|':>15} {line}" for line in more)]

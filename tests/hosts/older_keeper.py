@@ -1,0 +1,24 @@
+"""A keeper of the same version of the line that was made before some of its questions."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+
+from moot.hosts import messages as ask
+
+_KNOWN = (
+    ask.Hello
+    | ask.Join
+    | ask.Follow
+    | ask.Commit
+    | ask.Hold
+    | ask.Beat
+    | ask.Settle
+    | ask.Pin
+    | ask.GiveArtifact
+    | ask.WantArtifact
+)
+# In the place of what `_question_decoder` gives: it cannot even read what came later.
+OLDER: Final[msgspec.msgpack.Decoder[object]] = msgspec.msgpack.Decoder(_KNOWN)
