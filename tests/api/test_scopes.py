@@ -44,10 +44,10 @@ def test_a_link_is_reserved_by_its_name_and_remarked_on(project: Project) -> Non
 def test_a_holder_can_be_ended_only_by_another_where_its_key_is(project: Project) -> None:
     with open_as(project, "teal-crane") as session:
         scopes.reserve(session, ["src"])
-        assert scopes.holders_to_retire(session, ["src"]) == []
+        assert scopes.find_retirable_holders(session, ["src"]) == []
     with open_as(project) as session:
-        assert scopes.holders_to_retire(session, ["src/a.py", "docs"]) == ["teal-crane"]
+        assert scopes.find_retirable_holders(session, ["src/a.py", "docs"]) == ["teal-crane"]
     (key,) = project.keys.glob("*/teal-crane.*.key")
     key.unlink()
     with open_as(project) as session:
-        assert scopes.holders_to_retire(session, ["src"]) == []
+        assert scopes.find_retirable_holders(session, ["src"]) == []

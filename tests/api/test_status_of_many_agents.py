@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from moot.api.presence import agents, scopes
-from moot.api.presence.agent_facts import ProvedSigns, find_latest
+from moot.api.presence.agent_facts import ProvedSigns, find_last_seen
 from moot.api.presence.status import Status, status
 from moot.api.session import Session
 from moot.core.clock import HOUR
@@ -126,7 +126,7 @@ def test_the_first_in_line_are_proved_and_no_others() -> None:
         proved.append(name)
         return true_times[name]
 
-    assert find_latest(claimed, claimed, 2, prove) == ["a", "b"]
+    assert find_last_seen(claimed, claimed, 2, prove) == ["a", "b"]
     assert sorted(proved) == ["a", "b", "d", "e"]
 
 

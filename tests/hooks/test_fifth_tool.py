@@ -60,7 +60,7 @@ ASKED = """
 import json
 from moot.agents.recipes import HEADLESS, recipe_for
 from moot.coding_tools.started_tools import tool_of_paths
-from moot.api.presence.tool_processes import find_tool_around
+from moot.api.presence.tool_processes import find_enclosing_tool
 from moot.api.observed.guards import AgentTool
 from moot.usage.tool_reports import read_calls
 attributes = [{"key": "event.name", "value": {"stringValue": "acme.call"}},
@@ -71,7 +71,7 @@ print(json.dumps([
     HEADLESS["acme"],
     recipe_for(("acme", "ask")) is not None,
     tool_of_paths(["/x/node_modules/@acme/acme/cli.js"]),
-    find_tool_around({"ACME_SESSION": "1"}, 1),
+    find_enclosing_tool({"ACME_SESSION": "1"}, 1),
     AgentTool("acme", "s-1").resume_line,
     [call.tool, call.cost.tokens],
 ]))

@@ -34,7 +34,7 @@ def crowded(tmp_path: Path) -> tuple[Project, list[str]]:
     project = Project(root, tmp_path / "keys")
     project.ok("init")
     with project.workspace() as space:
-        names = [arrival.enter_fresh(space) for _ in range(PROCESSES)]
+        names = [arrival.register_fresh_name(space) for _ in range(PROCESSES)]
     return project, names
 
 

@@ -184,9 +184,9 @@ class Session:
         if not self._opened:
             self._opened.append(self._open())
             if self._ends_gone and not self._is_read_only():
-                from moot.api.presence.exited_agents import end_gone_agents
+                from moot.api.presence.exited_agents import end_exited_agents
 
-                end_gone_agents(self._opened[0], self.acting)
+                end_exited_agents(self._opened[0], self.acting)
         return self._opened[0]
 
     def why_old(self) -> MootError | None:
@@ -375,9 +375,9 @@ class Session:
         if self._is_at_terminal is None or not self._is_at_terminal():
             return None
         from moot.api.presence.starting_names import take_everyday_name
-        from moot.api.presence.tool_processes import find_tool_around
+        from moot.api.presence.tool_processes import find_enclosing_tool
 
-        if find_tool_around(self.env, os.getpid()) is not None:  # some give their commands one
+        if find_enclosing_tool(self.env, os.getpid()) is not None:  # some give their commands one
             return None
         return take_everyday_name(self.workspace)
 
@@ -519,10 +519,12 @@ class Session:
     def require_no_agent_around(self, what: str) -> None:
         """Refuse an agent, and whatever runs below a coding tool or `moot run`: a model may have
         started it, under whichever name and in whichever environment."""
-        from moot.api.presence.tool_processes import find_run_around, find_tool_around
+        from moot.api.presence.tool_processes import find_enclosing_run, find_enclosing_tool
 
         self.require_no_agent(what)
-        around = find_tool_around(self.env, os.getpid()) or find_run_around(self.env, os.getpid())
+        around = find_enclosing_tool(self.env, os.getpid()) or find_enclosing_run(
+            self.env, os.getpid()
+        )
         if around is not None or self.tool_session is not None:
             raise Refused(
                 "human_key_required",

@@ -16,7 +16,7 @@ import msgspec
 
 from moot.api.operation import operation
 from moot.api.presence import arrival
-from moot.api.presence.exited_agents import explaining_gone_holders, note_run
+from moot.api.presence.exited_agents import explaining_exited_holders, note_run
 from moot.api.presence.scopes import reserve_command
 from moot.api.session import settings_for
 from moot.core.clock import SECOND, Millis
@@ -30,7 +30,7 @@ from moot.runner.taken_names import MayAdopt, StartWish, take_name
 from moot.usage.totals import UsageView, view_usage
 
 if TYPE_CHECKING:
-    from moot.api.presence.arrival import ArrivalPlace
+    from moot.api.presence.arrival import JoinDetails
     from moot.api.session import Session
     from moot.keys.running_names import NameLock
     from moot.protocols.presence.case import Reserving
@@ -119,7 +119,7 @@ def _working(
         if not taken.has_adopted:
             arrival.join(workspace, name, wish.place)
         for command in first:
-            with explaining_gone_holders(session, command, name):
+            with explaining_exited_holders(session, command, name):
                 workspace.engine.execute(STREAM, command, name)
         epoch = workspace.engine.registry().agents[name].epoch
         with suppress(OSError):  # a disk without room for it: then nobody can tell from the lock
@@ -152,13 +152,13 @@ def present_in_tool(
     new agent is `present`; a server that comes again below the same process gets the next name of
     its family (`amber-otter-2`): the earlier one has ended, or lives on beside it.
     """
-    from moot.api.presence.tool_processes import next_name_below
+    from moot.api.presence.tool_processes import next_name_for_server
 
     shared = in_tool_session(session, process)
     if shared is not None:
         yield shared
         return
-    name = next_name_below(session.workspace, process)
+    name = next_name_for_server(session.workspace, process)
     with present(session, name, reason=reason, process=process, failed=failed) as agent:
         yield agent
 
@@ -288,15 +288,15 @@ def _own_name(session: Session) -> str | None:
 
 def _require_welcome(
     session: Session, name: str | None, scopes: Sequence[str], work: str | None
-) -> tuple[ArrivalPlace, list[Reserving]]:
+) -> tuple[JoinDetails, list[Reserving]]:
     """Where a newcomer works and what it reserves first; Refused if it may not come in so."""
     branch = session.place.branch
-    place = arrival.ArrivalPlace(session.place.worktree, branch, work or branch)
+    place = arrival.JoinDetails(session.place.worktree, branch, work or branch)
     first = [reserve_command(session, scopes, work)] if scopes else []
     # As whom it will work is not known yet if somebody was called so before.
     is_known = name in session.workspace.engine.registry().agents
     newcomer = _NEWCOMER if name is None or is_known else require_agent_name(name)
-    arrival.require_welcome(session.workspace, newcomer, place, *first)
+    arrival.require_can_join(session.workspace, newcomer, place, *first)
     return place, list(first)
 
 

@@ -137,11 +137,11 @@ class RunRequests:
         return (OK,)
 
     def _arrive(self, fields: list[bytes]) -> Sequence[bytes]:
-        from moot.api.presence.arrival import enter_fresh
+        from moot.api.presence.arrival import register_fresh_name
         from moot.api.presence.starting_names import register_in_family
 
         workspace, wanted = self._session.workspace, fields[0].decode()
-        name = register_in_family(workspace, wanted) if wanted else enter_fresh(workspace)
+        name = register_in_family(workspace, wanted) if wanted else register_fresh_name(workspace)
         stack = self._arrived[name] = ExitStack()
         epoch = workspace.engine.registry().agents[name].epoch
         lent = self._lend(self._session.acting_as(name, epoch), stack)
@@ -167,9 +167,9 @@ class RunRequests:
         return (OK,)
 
     def _gone(self, _fields: list[bytes]) -> Sequence[bytes]:
-        from moot.api.presence.exited_agents import end_gone_agents
+        from moot.api.presence.exited_agents import end_exited_agents
 
-        end_gone_agents(self._session.workspace, self._agent)
+        end_exited_agents(self._session.workspace, self._agent)
         return (OK,)
 
     def _hook(self, fields: list[bytes]) -> Sequence[bytes]:

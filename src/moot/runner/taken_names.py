@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from moot.api.presence import joining as adoption
-from moot.api.presence.arrival import enter_fresh
+from moot.api.presence.arrival import register_fresh_name
 from moot.api.presence.joining import collect_evidence, require_adoptable, require_endorser
 from moot.core.errors import Refused, Unavailable
 from moot.keys.folder import KeyFolder
 from moot.keys.running_names import hold_name
 
 if TYPE_CHECKING:
-    from moot.api.presence.arrival import ArrivalPlace
+    from moot.api.presence.arrival import JoinDetails
     from moot.api.session import Session
     from moot.keys.folder import Loan
     from moot.keys.running_names import NameLock
@@ -79,7 +79,7 @@ class StartWish(NamedTuple):
     """
 
     name: str | None
-    place: ArrivalPlace
+    place: JoinDetails
     scopes: tuple[str, ...] = ()
     must_adopt: bool = False
     may_adopt: MayAdopt | None = None
@@ -145,7 +145,7 @@ def _arrive_anew(session: Session, name: str | None) -> Arrived:
     """Register a new agent; where an agent's own program does this, its `moot run` does it."""
     if session.keys.loan is not None:
         return arrive_by_runner(session, session.keys.loan, name)
-    return Arrived(session, enter_fresh(session.workspace))
+    return Arrived(session, register_fresh_name(session.workspace))
 
 
 class _Adoption:

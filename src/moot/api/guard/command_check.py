@@ -221,7 +221,7 @@ def judge_reached(session: Session, reached: ReachedFiles) -> CommandVerdict:
 def _judge_moved_head(session: Session, reached: ReachedFiles, name: str | None) -> CommandVerdict:
     """May HEAD go elsewhere? Not while another agent is at work in the same worktree: what it
     commits next would be on a branch that it did not choose."""
-    from moot.api.presence.exited_agents import GONE, look_at_run
+    from moot.api.presence.exited_agents import EXITED, find_run_evidence
     from moot.api.presence.observation import observe
     from moot.protocols.presence import views
     from moot.protocols.presence.liveness import format_ago
@@ -237,8 +237,8 @@ def _judge_moved_head(session: Session, reached: ReachedFiles, name: str | None)
     living: list[str] = []
     for other in others:
         verdict = views.observe_liveness(state, other, observation)
-        evidence = look_at_run(workspace, other, here[other])
-        is_gone = evidence is not None and evidence.state == GONE
+        evidence = find_run_evidence(workspace, other, here[other])
+        is_gone = evidence is not None and evidence.state == EXITED
         if verdict.liveness is Liveness.ACTIVE and not is_gone and verdict.last_seen_at is not None:
             ago = format_ago(verdict.now - verdict.last_seen_at)
             living.append(f"{other} (active, last seen {ago})")

@@ -33,7 +33,7 @@ from moot.workspace.find import spell_as_listed
 if TYPE_CHECKING:
     from moot.api.guard.copies import Copies
     from moot.api.guard.guarded_paths import GuardedPaths
-    from moot.api.presence.exited_agents import GoneHolder
+    from moot.api.presence.exited_agents import ExitedHolder
     from moot.api.session import Session
     from moot.engine.job import JobOutcome
     from moot.protocols.presence.commands import Reserve
@@ -307,14 +307,14 @@ def _check_and_reserve(session: Session, guarded: GuardedPaths) -> EditVerdict:
     return EditVerdict(True, name)
 
 
-def _free_from_gone(session: Session, owners: Iterable[str], name: str) -> dict[str, GoneHolder]:
+def _free_from_gone(session: Session, owners: Iterable[str], name: str) -> dict[str, ExitedHolder]:
     """Looked at only where somebody else holds something there."""
     others = [owner for owner in owners if owner != name]
     if not others:
         return {}
-    from moot.api.presence.exited_agents import free_from_gone
+    from moot.api.presence.exited_agents import end_exited_holders
 
-    return {holder.agent: holder for holder in free_from_gone(session, others)}
+    return {holder.agent: holder for holder in end_exited_holders(session, others)}
 
 
 def _names_held_by_others(
@@ -391,7 +391,7 @@ def _held_back(
     scopes: tuple[str, ...],
     name: str,
     refused: Refused,
-    gone: Mapping[str, GoneHolder] = {},
+    gone: Mapping[str, ExitedHolder] = {},
 ) -> EditVerdict:
     """Looked up once more for the details; if it was freed meanwhile, the refusal stands."""
     from moot.protocols.presence.overlap import first_by_reservation

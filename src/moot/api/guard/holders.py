@@ -15,7 +15,7 @@ from moot.core.text import OwnText, Quoted, quote_optional, shell_word
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from moot.api.presence.exited_agents import GoneHolder
+    from moot.api.presence.exited_agents import ExitedHolder
     from moot.api.session import Session
     from moot.protocols.presence.liveness import LivenessVerdict
     from moot.protocols.presence.model import Reservation, State
@@ -59,7 +59,7 @@ class Holder(msgspec.Struct, frozen=True):
 
 
 def describe_holder(
-    conflict: OverlapConflict, state: State, gone: Mapping[str, GoneHolder] = {}
+    conflict: OverlapConflict, state: State, gone: Mapping[str, ExitedHolder] = {}
 ) -> Holder:
     """Who holds it, how alive they are and on what they work; `gone` are those who are."""
     from moot.core.clock import to_text
@@ -89,12 +89,12 @@ def _typed(scope: str) -> OwnText:
     return shell_word(write_typed(scope))
 
 
-def _explain_gone(holder: GoneHolder | None, scope: str) -> str | None:
+def _explain_gone(holder: ExitedHolder | None, scope: str) -> str | None:
     if holder is None:
         return None
-    from moot.api.presence.exited_agents import explain_gone
+    from moot.api.presence.exited_agents import describe_exited_holder
 
-    return explain_gone(holder, scope)
+    return describe_exited_holder(holder, scope)
 
 
 def _last_seen(verdict: LivenessVerdict) -> str:

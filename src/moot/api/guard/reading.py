@@ -101,8 +101,8 @@ def _find_living(session: Session, guarded: GuardedPaths, name: str) -> tuple[Ov
 
 def _is_gone(session: Session, conflict: OverlapConflict) -> bool:
     """Is its program gone, although its last sign of life is not old?"""
-    from moot.api.presence.exited_agents import GONE, look_at_run
+    from moot.api.presence.exited_agents import EXITED, find_run_evidence
 
     held = conflict.held
-    evidence = look_at_run(session.workspace, held.owner, held.epoch)
-    return evidence is not None and evidence.state == GONE
+    evidence = find_run_evidence(session.workspace, held.owner, held.epoch)
+    return evidence is not None and evidence.state == EXITED

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from moot.api.guard.after_call import AfterLook, EndedCommand, Looker
     from moot.api.guard.copies import Editor
-    from moot.api.presence.arrival import ArrivalPlace
+    from moot.api.presence.arrival import JoinDetails
     from moot.api.session import Session
     from moot.protocols.presence.views import AgentView
     from moot.workspace.workspace import Workspace
@@ -169,7 +169,7 @@ def start_session(
     there = session.in_workspace(guarded.workspace)
     workspace = there.workspace
     name = there.known_actor() or agent_for_hooks(workspace, process)
-    name = name or arrival.enter_fresh(workspace)
+    name = name or arrival.register_fresh_name(workspace)
     sign = workspace.engine.signs((name,)).get(name)  # before joining is one itself
     place = _place_to_join(there, guarded, name)
     arrival.join(workspace, name, place._replace(process_key=process))
@@ -235,16 +235,16 @@ def _plan_of(workspace: Workspace, name: str) -> SharedPlan | None:
     return SharedPlan(Quoted(work), plan.version, plan.by, Quoted(plan.text))
 
 
-def _place_to_join(session: Session, guarded: GuardedPaths, name: str) -> ArrivalPlace:
+def _place_to_join(session: Session, guarded: GuardedPaths, name: str) -> JoinDetails:
     """Joining again does not forget what the agent works on."""
-    from moot.api.presence.arrival import ArrivalPlace
+    from moot.api.presence.arrival import JoinDetails
     from moot.protocols.presence import model as sorted_index
 
     member = sorted_index.find_member(read_presence(session.workspace), name)
     work = member.work if member is not None else None
     keys = session.tool_session.keys if session.tool_session is not None else ()
     root = guarded.worktree_root
-    return ArrivalPlace(root, branch_of(root), work, keys[0] if keys else None)
+    return JoinDetails(root, branch_of(root), work, keys[0] if keys else None)
 
 
 def _others(session: Session, name: str) -> Iterator[OtherAgent]:

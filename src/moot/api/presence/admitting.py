@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 WAITING: Final = "waiting"
 
 
-class AskedAdmission(msgspec.Struct, frozen=True):
+class AdmissionPreview(msgspec.Struct, frozen=True):
     """Who asks to be admitted as a person. `machine` is what the machine with the key is called,
     if it is known; `fingerprint` is to be compared with what is shown there."""
 
@@ -128,10 +128,10 @@ def _find_waiting_key(
     return None
 
 
-def look_at(session: Session, word: str) -> AskedAdmission:
+def preview_admission(session: Session, word: str) -> AdmissionPreview:
     """Who asks, with which key; Refused if it is of another ledger."""
     asked = _read(session, word)
-    return AskedAdmission(
+    return AdmissionPreview(
         asked.name,
         asked.custodian,
         _find_machine(session, asked.custodian),

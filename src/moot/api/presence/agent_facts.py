@@ -100,11 +100,11 @@ def _look_at_runs(
     workspace: Workspace, state: State, names: tuple[str, ...]
 ) -> dict[str, RunEvidence]:
     """What the locks of those who are here say."""
-    from moot.api.presence.exited_agents import look_at_run
+    from moot.api.presence.exited_agents import find_run_evidence
 
     members = (member for name in names if (member := find_member(state, name)) is not None)
     looks = (
-        (member.name, look_at_run(workspace, member.name, member.epoch))
+        (member.name, find_run_evidence(workspace, member.name, member.epoch))
         for member in members
         if not member.left
     )
@@ -159,7 +159,7 @@ class ProvedSigns(Mapping[str, SignOfLife]):
         return sum(1 for _name in self)
 
 
-def find_latest(
+def find_last_seen(
     names: Iterable[str],
     claimed: Mapping[str, Millis],
     most: int,
@@ -192,7 +192,7 @@ MOST_AGENTS: Final = 200
 RESERVATIONS_EACH: Final = 10  # for every agent that there is room for
 
 
-class ChosenPart(NamedTuple):
+class ShownPart(NamedTuple):
     """What is shown, from when and with which proofs, and how many there are of what.
 
     `working` are those of the agents who are here or hold something.
@@ -205,9 +205,9 @@ class ChosenPart(NamedTuple):
     reservations: int
 
 
-def choose_part(
+def choose_shown_part(
     session: Session, names: ListedNames, busy: Iterable[str], most: int | None
-) -> ChosenPart:
+) -> ShownPart:
     """Of `names` at most `most` (None: all), whoever acts always among them."""
     return _Chooser(session, names, frozenset(busy), most).choose()
 
@@ -268,7 +268,7 @@ class _Chooser:
             engine.clock(), ProvedSigns(engine), session.stale_millis
         )
 
-    def choose(self) -> ChosenPart:
+    def choose(self) -> ShownPart:
         agents, registered = self._choose_agents(), self._engine.registry().agents
         held_by = self._holdings.of(agents if self._is_limited else self._holdings.owners)
         reservations = self._choose_reservations(agents, held_by)
@@ -286,7 +286,7 @@ class _Chooser:
         working = self._here.keys() | self._holdings.owners
         if not self._is_limited:  # of a crowd those are counted, too, who ended and hold something
             working &= set(agents)
-        return ChosenPart(shown, observation, self._count, len(working), self._count_held())
+        return ShownPart(shown, observation, self._count, len(working), self._count_held())
 
     def _choose_agents(self) -> tuple[str, ...]:
         """By name, as they are listed: first who is here, then who holds something or has something
@@ -297,7 +297,7 @@ class _Chooser:
         for group in self._groups():
             known, room = frozenset(chosen), self._most - len(chosen)
             waiting = [name for name in group if name not in known]
-            chosen += find_latest(waiting, self._claimed_times, room, self._prove_time)
+            chosen += find_last_seen(waiting, self._claimed_times, room, self._prove_time)
             if len(chosen) >= self._most:
                 break
         return tuple(sorted(chosen))

@@ -58,7 +58,7 @@ def new_key(
 MOST_ATTEMPTS: Final = 1_000
 
 
-class ArrivalPlace(NamedTuple):
+class JoinDetails(NamedTuple):
     """Where an agent works, and on what."""
 
     worktree: Path
@@ -68,14 +68,14 @@ class ArrivalPlace(NamedTuple):
     process_key: str | None = None
 
 
-def enter(workspace: Workspace, name: str) -> None:
+def register_agent(workspace: Workspace, name: str) -> None:
     """Register a new agent, with its key in the workspace's own key folder."""
     folder = workspace.folder
     with new_key(workspace, name, folder) as signer:
         register(workspace.engine, name, signer, custodian=folder.custodian)
 
 
-def enter_fresh(workspace: Workspace) -> str:
+def register_fresh_name(workspace: Workspace) -> str:
     """Register a made-up name; another session may take one between the look and the act.
 
     Each try that fails is another's that succeeded, so a crowd gets through.
@@ -83,7 +83,7 @@ def enter_fresh(workspace: Workspace) -> str:
     for attempt in range(MOST_ATTEMPTS):
         name = make_fresh_name(workspace)
         try:
-            enter(workspace, name)
+            register_agent(workspace, name)
         except Refused as refused:
             if refused.code != "name_taken" or attempt == MOST_ATTEMPTS - 1:
                 raise
@@ -98,7 +98,7 @@ def make_fresh_name(workspace: Workspace) -> str:
     return agent_names.make_fresh_name(str(workspace.root), agents)
 
 
-def join(workspace: Workspace, name: str, place: ArrivalPlace) -> JobOutcome:
+def join(workspace: Workspace, name: str, place: JoinDetails) -> JobOutcome:
     """Say that `name` works here; its key folder remembers where that is."""
     from moot.workspace.known_workspaces import remember_place
 
@@ -106,7 +106,7 @@ def join(workspace: Workspace, name: str, place: ArrivalPlace) -> JobOutcome:
     return workspace.engine.execute(STREAM, _join_command(workspace, place), name)
 
 
-def _join_command(workspace: Workspace, place: ArrivalPlace) -> Join:
+def _join_command(workspace: Workspace, place: JoinDetails) -> Join:
     return Join(
         project_root=str(workspace.root),
         worktree=str(place.worktree),
@@ -117,8 +117,8 @@ def _join_command(workspace: Workspace, place: ArrivalPlace) -> Join:
     )
 
 
-def require_welcome(
-    workspace: Workspace, name: str, place: ArrivalPlace, *then: Command, epoch: int = 1
+def require_can_join(
+    workspace: Workspace, name: str, place: JoinDetails, *then: Command, epoch: int = 1
 ) -> None:
     """Would `name` be let in, and may it ask for what it wants to do `then`?
 

@@ -41,12 +41,12 @@ if TYPE_CHECKING:
 # Agents whose program is gone: ended, and with them at once what they owed and were owed.
 
 
-def end_gone_agents(
+def end_exited_agents(
     workspace: Workspace, observer: str | None, names: Iterable[str] | None = None
 ) -> tuple[UnfinishedSession, ...]:
     """End those of `names` (None: of everybody here) that are gone, and let their duties lapse;
     give back those that keep what they hold."""
-    seen = end_gone_sessions(workspace, observer, names)
+    seen = end_exited_sessions(workspace, observer, names)
     if seen.ended:
         from moot.api.mail.lapsed_duties import lapse_duties
 
@@ -56,10 +56,10 @@ def end_gone_agents(
 
 # Holders whose program is gone: ended before somebody asks in vain, or explained.
 
-IN_THE_WAY: Final = ("reservation_conflict", "reservation_stale_found")
+CONFLICT_CODES: Final = ("reservation_conflict", "reservation_stale_found")
 
 
-class GoneHolder(msgspec.Struct, frozen=True):
+class ExitedHolder(msgspec.Struct, frozen=True):
     """A holder whose program is gone and whose work is not committed: what that is, from when on
     it may be taken over, and the command that continues it."""
 
@@ -69,10 +69,10 @@ class GoneHolder(msgspec.Struct, frozen=True):
     adopt: str
 
 
-def free_from_gone(session: Session, holders: Iterable[str]) -> tuple[GoneHolder, ...]:
+def end_exited_holders(session: Session, holders: Iterable[str]) -> tuple[ExitedHolder, ...]:
     """End those of the holders that are gone; what is left are those that keep what they hold."""
     workspace = session.workspace
-    kept = end_gone_agents(workspace, session.acting, holders)
+    kept = end_exited_agents(workspace, session.acting, holders)
     if not kept:
         return ()
     from moot.api.observed.guards import find_tools
@@ -80,7 +80,7 @@ def free_from_gone(session: Session, holders: Iterable[str]) -> tuple[GoneHolder
 
     tools = find_tools(workspace, (each.agent for each in kept))
     return tuple(
-        GoneHolder(
+        ExitedHolder(
             each.agent,
             Quoted(each.why),
             stale_from(session, each.agent),
@@ -92,22 +92,24 @@ def free_from_gone(session: Session, holders: Iterable[str]) -> tuple[GoneHolder
 
 
 @contextmanager
-def explaining_gone_holders(
+def explaining_exited_holders(
     session: Session, command: commands.Reserve | commands.TakeOver, name: str
 ) -> Iterator[None]:
     """A block that reserves: gone holders of what it asks for are ended before it; if it is refused
     for those that keep what they hold, the refusal says what can be done."""
     owners = PRESENCE.needs_signs_of(read_presence(session.workspace), command)
     others = [owner for owner in owners if owner != name]
-    kept = free_from_gone(session, others) if others else ()
+    kept = end_exited_holders(session, others) if others else ()
     if others and isinstance(command, commands.TakeOver):
         _require_none_running(session, others)
     try:
         yield
     except Refused as refused:
-        if kept and refused.code in IN_THE_WAY:
+        if kept and refused.code in CONFLICT_CODES:
             scopes = _scopes_in_the_way(session, command)
-            ways = [explain_gone(holder, scopes.get(holder.agent, "SCOPE")) for holder in kept]
+            ways = [
+                describe_exited_holder(holder, scopes.get(holder.agent, "SCOPE")) for holder in kept
+            ]
             is_asked = len(kept) < len(set(others))  # the gone answer nobody
             refused.hint = "; ".join((*ways, refused.hint) if is_asked and refused.hint else ways)
             refused.findings = (*refused.findings, *map(_finding, kept))
@@ -138,7 +140,7 @@ def _require_none_running(session: Session, owners: Iterable[str]) -> None:
         member = model.find_member(state, owner)
         if member is None or not model.reservations_of(state, owner, member.epoch):
             continue  # what an earlier holder of the name has left is not its own
-        evidence = look_at_run(workspace, owner, member.epoch)
+        evidence = find_run_evidence(workspace, owner, member.epoch)
         if evidence is not None and evidence.state == RUNNING:
             raise Refused(
                 "agent_alive",
@@ -147,7 +149,7 @@ def _require_none_running(session: Session, owners: Iterable[str]) -> None:
             )
 
 
-def _finding(holder: GoneHolder) -> Finding:
+def _finding(holder: ExitedHolder) -> Finding:
     message = f"the program of {holder.agent} is gone: {holder.unfinished}"
     return Finding(
         rule="P-44",
@@ -159,7 +161,7 @@ def _finding(holder: GoneHolder) -> Finding:
     )
 
 
-def explain_gone(holder: GoneHolder, scope: str) -> str:
+def describe_exited_holder(holder: ExitedHolder, scope: str) -> str:
     """What can be done about it, for whoever was refused."""
     from moot.protocols.presence.paths import write_typed
 
@@ -175,7 +177,7 @@ def explain_gone(holder: GoneHolder, scope: str) -> str:
 # it is free when both have ended. It counts only on the same host, boot and process namespace, and
 # on a disk of this machine; elsewhere time alone decides.
 
-GONE: Final = "gone"
+EXITED: Final = "gone"
 RUNNING: Final = "running"
 MOST_NOTE_BYTES: Final = 4_096
 
@@ -216,7 +218,7 @@ def forget_run(workspace: Workspace, name: str) -> None:
         lock.remove()
 
 
-def look_at_run(workspace: Workspace, name: str, epoch: int) -> RunEvidence | None:
+def find_run_evidence(workspace: Workspace, name: str, epoch: int) -> RunEvidence | None:
     """What the lock of this holder of a name says; None if it says nothing."""
     path = lock_file(workspace.folder, workspace.trust.origin, name)
     try:
@@ -234,7 +236,7 @@ def look_at_run(workspace: Workspace, name: str, epoch: int) -> RunEvidence | No
     if disk:
         return RunEvidence(None, f"its lock is on a network disk ({disk}), where it proves nothing")
     started = f"process {note.pid}, since {to_text(note.since)}"
-    return RunEvidence(GONE, f"its `moot run` ({started}) and its program have ended")
+    return RunEvidence(EXITED, f"its `moot run` ({started}) and its program have ended")
 
 
 def _read_note(data: bytes) -> RunNote | None:
@@ -274,16 +276,16 @@ class UnfinishedSession(NamedTuple):
     why: str
 
 
-class GoneSessions(NamedTuple):
+class ExitedSessions(NamedTuple):
     """Those whose program was seen to be gone: ended here and now, or kept."""
 
     ended: tuple[str, ...]
     unfinished: tuple[UnfinishedSession, ...]
 
 
-def end_gone_sessions(
+def end_exited_sessions(
     workspace: Workspace, observer: str | None, names: Iterable[str] | None = None
-) -> GoneSessions:
+) -> ExitedSessions:
     """End those of `names` (None: of everybody here) that are gone, unless they keep what they
     hold. Where only an agent's key is, its `moot run` ends them."""
     gone = list(_find_gone(workspace, names))
@@ -291,9 +293,9 @@ def end_gone_sessions(
         with suppress(Unavailable):  # then nobody ends them now
             workspace.let_runner_do(b"gone")
         gone = list(_find_gone(workspace, names))
-        return GoneSessions((), tuple(_describe_unfinished(workspace, each) for each, _ in gone))
+        return ExitedSessions((), tuple(_describe_unfinished(workspace, each) for each, _ in gone))
     ends = [_end(workspace, member, seen, observer) for member, seen in gone]
-    return GoneSessions(
+    return ExitedSessions(
         tuple(end for end in ends if isinstance(end, str)),
         tuple(end for end in ends if isinstance(end, UnfinishedSession)),
     )
@@ -308,8 +310,8 @@ def _find_gone(
         member = model.find_member(state, name)
         if member is None or member.left:
             continue
-        evidence = look_at_run(workspace, name, member.epoch)
-        if evidence is not None and evidence.state == GONE:
+        evidence = find_run_evidence(workspace, name, member.epoch)
+        if evidence is not None and evidence.state == EXITED:
             yield member, evidence
 
 
@@ -364,7 +366,7 @@ def _end_command(workspace: Workspace, member: Member, seen: RunEvidence, observ
 
 def _describe_unfinished(workspace: Workspace, member: Member) -> UnfinishedSession:
     """What the rule would say, asked where it cannot be applied."""
-    seen = RunEvidence(GONE, "")
+    seen = RunEvidence(EXITED, "")
     command = _end_command(workspace, member, seen, UNNAMED)
     engine, acting = workspace.engine, VerifiedActor(SYSTEM, 1, "", KeyClass.SYSTEM)
     context = Context(engine.clock(), acting, STREAM, workspace.trust.origin, {})

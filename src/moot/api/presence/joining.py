@@ -11,14 +11,14 @@ import msgspec
 from moot.api.operation import operation
 from moot.api.presence import arrival
 from moot.api.presence.arrival import (
-    ArrivalPlace,
-    enter,
-    enter_fresh,
+    JoinDetails,
     make_fresh_name,
     new_key,
-    require_welcome,
+    register_agent,
+    register_fresh_name,
+    require_can_join,
 )
-from moot.api.presence.exited_agents import explaining_gone_holders, forget_run
+from moot.api.presence.exited_agents import explaining_exited_holders, forget_run
 from moot.api.presence.observation import observe
 from moot.api.presence.scopes import reserve_command
 from moot.api.rehearsal import require_allowed
@@ -63,7 +63,7 @@ def collect_evidence(root: Path) -> Evidence:
 
 
 def find_candidates(
-    workspace: Workspace, place: ArrivalPlace, evidence: Evidence, scopes: tuple[str, ...]
+    workspace: Workspace, place: JoinDetails, evidence: Evidence, scopes: tuple[str, ...]
 ) -> tuple[AdoptionCandidate, ...]:
     """Names that a session here could go on under."""
     state = read_presence(workspace)
@@ -84,7 +84,7 @@ def find_candidates(
 def adopt(
     workspace: Workspace,
     name: str,
-    place: ArrivalPlace,
+    place: JoinDetails,
     evidence: Evidence,
     scopes: tuple[str, ...],
     endorser: Signer,
@@ -113,7 +113,7 @@ def adopt(
 def require_adoptable(
     workspace: Workspace,
     name: str,
-    place: ArrivalPlace,
+    place: JoinDetails,
     evidence: Evidence,
     scopes: tuple[str, ...],
     *,
@@ -191,7 +191,7 @@ def _rotate_job(workspace: Workspace, name: str, signer: Signer, endorser: Signe
 def _resume_command(
     workspace: Workspace,
     name: str,
-    place: ArrivalPlace,
+    place: JoinDetails,
     evidence: Evidence,
     scopes: tuple[str, ...],
 ) -> Resume:
@@ -259,12 +259,12 @@ class _Start(NamedTuple):
     scopes: tuple[str, ...]
     work: str | None
 
-    def place(self, work: str | None) -> ArrivalPlace:
+    def place(self, work: str | None) -> JoinDetails:
         here = self.session.place
-        return ArrivalPlace(here.worktree, here.branch, work)
+        return JoinDetails(here.worktree, here.branch, work)
 
     @property
-    def new_place(self) -> ArrivalPlace:
+    def new_place(self) -> JoinDetails:
         return self.place(self.work or self.session.place.branch)
 
     def reserve_commands(self) -> list[Reserving]:
@@ -335,7 +335,7 @@ def _start_as(start: _Start, name: str) -> Joined:
     known = session.workspace.engine.registry().agents.get(name)
     _require_welcome(start, name, 1 if known is None else known.epoch)
     if known is None or name != session.acting:
-        enter(session.workspace, name)
+        register_agent(session.workspace, name)
     return _join(start, name, recommend_register(name))
 
 
@@ -343,13 +343,13 @@ def _start_new_agent(start: _Start, advise: Callable[[str], Recommendation]) -> 
     """Under a made-up name: the one that was judged may be taken before we have it."""
     workspace = start.session.workspace
     _require_welcome(start, make_fresh_name(workspace), 1)
-    name = enter_fresh(workspace)
+    name = register_fresh_name(workspace)
     return _join(start, name, advise(name))
 
 
 def _require_welcome(start: _Start, name: str, epoch: int) -> None:
     workspace, commands = start.session.workspace, start.reserve_commands()
-    require_welcome(workspace, name, start.new_place, *commands, epoch=epoch)
+    require_can_join(workspace, name, start.new_place, *commands, epoch=epoch)
 
 
 def _join(start: _Start, name: str, advice: Recommendation) -> Joined:
@@ -375,7 +375,7 @@ def _reserve(start: _Start, name: str, epoch: int) -> None:
     """An overlap is refused after the name was given: the hint says that it was."""
     try:
         for command in start.reserve_commands():
-            with explaining_gone_holders(start.session, command, name):
+            with explaining_exited_holders(start.session, command, name):
                 start.session.workspace.engine.execute(STREAM, command, name)
     except Refused as refused:
         refused.hint = f"you have joined (`{export_line(name, epoch)}`), without it: {refused.hint}"

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 import msgspec
 
 from moot.api.operation import operation
-from moot.api.presence.exited_agents import explaining_gone_holders
+from moot.api.presence.exited_agents import explaining_exited_holders
 from moot.api.session import read_presence
 from moot.core.clock import to_text
 from moot.core.errors import Malformed
@@ -130,7 +130,7 @@ def reserve(
     scopes = [*scopes, _task_of(work)] if exclusive else scopes
     engine, name = session.workspace.engine, session.actor(agent)
     command = reserve_command(session, scopes, work, ttl_minutes, take_stale=take_stale)
-    with explaining_gone_holders(session, command, name):
+    with explaining_exited_holders(session, command, name):
         outcome = engine.execute(STREAM, command, name, key=key)
     _settle_messages(session, name, outcome)
     recorded = [each.event for each in outcome.recorded]
@@ -224,7 +224,7 @@ def reserve_command(
     )
 
 
-def holders_to_retire(session: Session, scopes: Iterable[str]) -> list[str]:
+def find_retirable_holders(session: Session, scopes: Iterable[str]) -> list[str]:
     """Agents in the way of `scopes` whom a person could end from here, should they be dead.
 
     Only an agent's own key gives back what it holds, so its key must be here; and no live

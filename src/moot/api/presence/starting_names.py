@@ -39,13 +39,13 @@ class StartName(NamedTuple):
 
 
 # Says why the work of a name may be continued here, for a person to read; Refused if it may not.
-JudgeAdoption = Callable[[str], str]
+RequireAdoptable = Callable[[str], str]
 # Is told a name and why its work may be continued; True: do that.
-WantsAdoption = Callable[[str, str], bool]
+ConfirmAdoption = Callable[[str, str], bool]
 
 
 def take_name(
-    workspace: Workspace, name: str, judge: JudgeAdoption, wants: WantsAdoption
+    workspace: Workspace, name: str, judge: RequireAdoptable, wants: ConfirmAdoption
 ) -> StartName:
     """Take `name` for a new session, or the next of its family; a key is registered if need be."""
     if name not in workspace.engine.registry().agents:
@@ -57,7 +57,7 @@ def take_name(
     return start or _take_next_in_family(workspace, name)
 
 
-def take_for_adoption(workspace: Workspace, name: str, judge: JudgeAdoption) -> StartName:
+def take_for_adoption(workspace: Workspace, name: str, judge: RequireAdoptable) -> StartName:
     """Take `name` to continue its work; Refused, with the reason, if that is not allowed."""
     find_agent(workspace.engine, name)
     target = _latest_of(workspace, name)
@@ -98,7 +98,7 @@ def _try_to_register(workspace: Workspace, name: str) -> StartName | None:
     if lock is None:
         return None
     try:
-        arrival.enter(workspace, name)
+        arrival.register_agent(workspace, name)
     except BaseException as problem:
         lock.release()
         if isinstance(problem, Refused) and problem.code == "name_taken":
@@ -137,7 +137,7 @@ def _has_ended(workspace: Workspace, agent: Agent | None) -> bool:
 
 
 def _try_name_itself(
-    workspace: Workspace, name: str, judge: JudgeAdoption, wants: WantsAdoption
+    workspace: Workspace, name: str, judge: RequireAdoptable, wants: ConfirmAdoption
 ) -> StartName | None:
     """None if it has ended, is at work, or nothing of it is to be continued."""
     registry = workspace.engine.registry()
@@ -158,7 +158,11 @@ def _try_name_itself(
 
 
 def _continue(
-    workspace: Workspace, agent: Agent, lock: NameLock, judge: JudgeAdoption, wants: WantsAdoption
+    workspace: Workspace,
+    agent: Agent,
+    lock: NameLock,
+    judge: RequireAdoptable,
+    wants: ConfirmAdoption,
 ) -> StartName | None:
     name = agent.name
     if not _has_run(workspace, name):

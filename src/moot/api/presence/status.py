@@ -15,7 +15,7 @@ from moot.api.presence.agenda import DueItem, list_due
 from moot.api.presence.agent_facts import (
     MOST_AGENTS,
     ListedNames,
-    choose_part,
+    choose_shown_part,
     find_agent_facts,
     find_end_times,
 )
@@ -138,7 +138,7 @@ def status(session: Session, *, ended: bool = False, most: int = MOST_AGENTS) ->
     due, mail, usage = list_due(workspace), _count_mail(session), read_usage(workspace)
     busy = (*mail.owed, *(item.who for item in due))
     names = _names_listed(session, ended=ended)
-    part = choose_part(session, names, busy, None if ended else most)
+    part = choose_shown_part(session, names, busy, None if ended else most)
     state = read_presence(workspace)
     presence = views.view_status(state, part.observation, session.acting, part.shown)
     return Status(

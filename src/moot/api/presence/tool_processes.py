@@ -30,7 +30,7 @@ class _Joined(msgspec.Struct, frozen=True):
     epoch: int
 
 
-class AgentBelow(NamedTuple):
+class AgentOfProcess(NamedTuple):
     """The last agent that joined below a process, and how it stands."""
 
     name: str
@@ -39,7 +39,7 @@ class AgentBelow(NamedTuple):
     ended: bool
 
 
-def find_agent_below(workspace: Workspace, process: str | None) -> AgentBelow | None:
+def find_agent_of_process(workspace: Workspace, process: str | None) -> AgentOfProcess | None:
     """Who joined last with the key of this process; None if nobody did."""
     if process is None:
         return None
@@ -53,12 +53,12 @@ def find_agent_below(workspace: Workspace, process: str | None) -> AgentBelow | 
     replaced = agent is None or agent.epoch != joined.epoch
     ended = agent is None or replaced or registry.keys[agent.kid].ending is not None
     member = model.find_member(read_presence(workspace), joined.agent)
-    return AgentBelow(joined.agent, joined.epoch, member, ended)
+    return AgentOfProcess(joined.agent, joined.epoch, member, ended)
 
 
 def agent_for_hooks(workspace: Workspace, process: str | None) -> str | None:
     """The agent that a living server below the same process has joined as, if no session has it."""
-    below = find_agent_below(workspace, process)
+    below = find_agent_of_process(workspace, process)
     if below is None or below.ended or below.member is None:
         return None
     if below.member.session_key is not None and not below.member.left:
@@ -69,15 +69,15 @@ def agent_for_hooks(workspace: Workspace, process: str | None) -> str | None:
 
 def agent_for_server(workspace: Workspace, process: str | None) -> tuple[str, int] | None:
     """The agent that a session of the same process works as now, and which holder of its name."""
-    below = find_agent_below(workspace, process)
+    below = find_agent_of_process(workspace, process)
     if below is None or below.ended or not _is_in_session(below.member):
         return None
     return below.name, below.epoch
 
 
-def next_name_below(workspace: Workspace, process: str | None) -> str | None:
+def next_name_for_server(workspace: Workspace, process: str | None) -> str | None:
     """The name for a server that comes again: `amber-otter-2`; None if it is the first."""
-    below = find_agent_below(workspace, process)
+    below = find_agent_of_process(workspace, process)
     if below is None:
         return None
     return agent_names.next_in_family(below.name, workspace.engine.registry().agents)
@@ -101,7 +101,7 @@ _MARK_OF_RUN: Final = "MOOT_SOCKET"
 _MOST_WORDS: Final = 6  # Python, its options, and the script or `-m moot`
 
 
-def find_tool_around(env: Mapping[str, str], pid: int) -> str | None:
+def find_enclosing_tool(env: Mapping[str, str], pid: int) -> str | None:
     """The coding tool that `pid` runs below, by its environment or by the processes above."""
     marked = next((tool.name for tool in all_tools() if any(map(env.get, tool.marks))), None)
     if marked is not None:
@@ -110,7 +110,7 @@ def find_tool_around(env: Mapping[str, str], pid: int) -> str | None:
     return next((tool for tool in above if tool is not None), None)
 
 
-def find_run_around(env: Mapping[str, str], pid: int) -> str | None:
+def find_enclosing_run(env: Mapping[str, str], pid: int) -> str | None:
     """`moot run`, if `pid` runs below one: by its environment or by the processes above."""
     if env.get(_MARK_OF_RUN) or any(is_run(each.words) for each in list_ancestors(pid)):
         return RUN

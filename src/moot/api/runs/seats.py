@@ -53,7 +53,7 @@ def take_voice(workspace: Workspace, spec: Spec, busy: Collection[str]) -> str:
 def _try_to_register(workspace: Workspace, name: str) -> bool:
     """False if another has just taken the name."""
     try:
-        arrival.enter(workspace, name)
+        arrival.register_agent(workspace, name)
     except Refused as refused:
         if refused.code != "name_taken":
             raise
@@ -187,7 +187,7 @@ def require_key(workspace: Workspace, name: str) -> None:
     """Register a new name; Refused if an old one's key is not here, or is a person's (AGT-063)."""
     registry = workspace.engine.registry()
     if name not in registry.agents:
-        arrival.enter(workspace, name)
+        arrival.register_agent(workspace, name)
     elif registry.agents[name].kind is not KeyClass.AGENT:
         raise Refused(
             "human_key_required",

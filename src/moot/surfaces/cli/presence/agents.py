@@ -198,7 +198,7 @@ def heartbeat(shell: Shell, agent: str | None) -> Answer:
 def _compared(shell: Shell, values: Values) -> Values:
     """Ask the user to compare the fingerprint first, at a terminal."""
     if shell.interactive():
-        _require_yes(admitting.look_at(shell.session, values["word"]))
+        _require_yes(admitting.preview_admission(shell.session, values["word"]))
     return values
 
 
@@ -228,7 +228,7 @@ def admit(admitted: admitting.AdmittedPerson) -> Iterator[str]:
     yield f"the key is {_place(admitted)}, fingerprint {admitted.fingerprint}"
 
 
-def _require_yes(asked: admitting.AskedAdmission) -> None:
+def _require_yes(asked: admitting.AdmissionPreview) -> None:
     if asked.is_admitted:
         return
     say_aside(f"{asked.name} asks to be a person here; the key is {_place(asked)}")
@@ -241,7 +241,7 @@ def _require_yes(asked: admitting.AskedAdmission) -> None:
         )
 
 
-def _place(asked: admitting.AskedAdmission | admitting.AdmittedPerson) -> str:
+def _place(asked: admitting.AdmissionPreview | admitting.AdmittedPerson) -> str:
     folder = f"key folder {asked.custodian[:8]}…"
     return f"on {visible(asked.machine)} ({folder})" if asked.machine else f"in {folder}"
 

@@ -15,7 +15,7 @@ import click
 from msgspec import structs
 
 from moot.api.presence import scopes as api
-from moot.api.presence.scopes import holders_to_retire
+from moot.api.presence.scopes import find_retirable_holders
 from moot.api.typed_paths import read_typed_pair, read_typed_scopes, remark_on_missing
 from moot.core.errors import Refused
 from moot.surfaces.terminal.answer import Answer, remarks
@@ -205,7 +205,7 @@ def compare(shell: Shell, first: str, second: str) -> Answer:
     return Answer(comparison, lambda: [comparison.kind])
 
 
-IN_THE_WAY: Final = ("reservation_conflict", "release_forbidden")
+CONFLICT_CODES: Final = ("reservation_conflict", "release_forbidden")
 MOST_NAMED: Final = 5
 
 
@@ -215,7 +215,7 @@ def scope_hints(shell: Shell, scopes: Sequence[str]) -> Iterator[None]:
     try:
         yield
     except Refused as refused:
-        freeing = _hint_to_free(shell, scopes) if refused.code in IN_THE_WAY else ""
+        freeing = _hint_to_free(shell, scopes) if refused.code in CONFLICT_CODES else ""
         refused.hint = f"{refused.hint}; {freeing}" if freeing else refused.hint
         raise
 
@@ -224,7 +224,7 @@ def _hint_to_free(shell: Shell, scopes: Sequence[str]) -> str:
     """Return the commands that free these scopes from dead programs; empty for agents."""
     if not (shell.interactive() or shell.session.acts_as_person()):
         return ""
-    names = holders_to_retire(shell.session, scopes)
+    names = find_retirable_holders(shell.session, scopes)
     if not names:
         return ""
     alone = "env -u MOOT_AGENT " if shell.env.get("MOOT_AGENT") else ""
