@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from moot.api.guard.agent_trace import LineAuthor, find_ranges
+from moot.api.guard.agent_trace import LineAuthor, find_line_ranges
 from tests.hooks.tool_calls import call
 from tests.project import CRANE, IDENTITY, OTTER, Project
 
@@ -155,7 +155,7 @@ def test_a_trace_and_an_agent_trace_are_not_one(place: Project) -> None:
 
 def test_lines_keep_their_author_through_later_versions() -> None:
     first, second = LineAuthor("a", "s"), LineAuthor("b", "t")
-    ranges = find_ranges(
+    ranges = find_line_ranges(
         [(None, "x\n"), (first, "x\ny\n"), (second, "w\nx\ny\n"), (None, "w\nx\nnew\ny\n")]
     )
     found = [(one.author, one.first, one.last, one.text) for one in ranges]

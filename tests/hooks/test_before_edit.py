@@ -293,10 +293,10 @@ def test_an_answer_loads_no_library_of_the_command_line(project: Project) -> Non
     assert subjects == {
         "moot.api.guard",
         "moot.api.guard.aliases",
-        "moot.api.guard.begun_calls",
+        "moot.api.guard.call_journaling",
         "moot.api.guard.copies",
         "moot.api.guard.edits",
-        "moot.api.guard.elsewhere",
+        "moot.api.guard.other_places",
         "moot.api.guard.guarded_paths",
         "moot.api.guard.holders",
         "moot.api.guard.stale_reads",
@@ -337,7 +337,7 @@ def test_nothing_is_loaded_to_look_where_nothing_is(project: Project) -> None:
     assert project.owners() == {"new": OTTER}
     assert not loaded & {
         "moot.api.guard.sub_agents",
-        "moot.api.guard.elsewhere",
+        "moot.api.guard.other_places",
         "moot.api.guard.held_changes",
         "moot.system.git_worktrees",
     }

@@ -13,7 +13,7 @@ import pytest
 from moot.api.guard import held_changes
 from moot.api.guard.copies import Copies, Editor
 from moot.api.guard.held_changes import (
-    BESIDE_NS,
+    OTHER_FILES_NS,
     CommandBeginning,
     Evidence,
     HeldChange,
@@ -25,9 +25,9 @@ from moot.api.guard.who_changed import (
     UNKNOWN,
     Announced,
     Cause,
+    CauseKind,
     Certainty,
     FileChange,
-    Might,
     TextEdit,
     Verdict,
     identify_words,
@@ -134,21 +134,23 @@ def test_a_command_is_a_cause_if_it_ran_while_the_file_may_have_changed(
 ) -> None:
     write(copies, command(), began, ended)
     found = list(gather()._find_causes(changed(copies)))
-    assert found == ([Cause(OTTER, Might.COMMAND)] if counts else [])
+    assert found == ([Cause(OTTER, CauseKind.COMMAND)] if counts else [])
 
 
 def test_an_edit_of_other_files_counts_for_a_minute_if_its_end_is_not_told(
     copies: Copies, gather: Callable[..., Evidence]
 ) -> None:
-    assert BESIDE_NS == 60 * 10**9
-    late = msgspec.structs.replace(changed(copies), since_ns=BESIDE_NS, until_ns=2 * BESIDE_NS)
+    assert OTHER_FILES_NS == 60 * 10**9
+    late = msgspec.structs.replace(
+        changed(copies), since_ns=OTHER_FILES_NS, until_ns=2 * OTHER_FILES_NS
+    )
     beside = CallFile(str(copies.root), "b.txt")
     number = write(copies, edit(OTTER, beside), 0, None)
     assert list(gather()._find_causes(late)) == []
     copies.versions.journal.close([number])
-    assert list(gather()._find_causes(late)) == [Cause(OTTER, Might.BESIDE)]
+    assert list(gather()._find_causes(late)) == [Cause(OTTER, CauseKind.OTHER_FILES)]
     write(copies, edit(CRANE, beside), 1, None)
-    assert Cause(CRANE, Might.BESIDE) in list(gather()._find_causes(late))
+    assert Cause(CRANE, CauseKind.OTHER_FILES) in list(gather()._find_causes(late))
 
 
 def test_a_call_that_names_the_file_says_what_it_leads_to(
@@ -159,8 +161,8 @@ def test_a_call_that_names_the_file_says_what_it_leads_to(
     write(copies, edit(OTTER, said))
     write(copies, command(CRANE, files=(said._replace(announced=b"{"),)))
     assert list(gather()._find_causes(changed(copies))) == [
-        Cause(CRANE, Might.COMMAND, frozenset({"2", ""}), None),
-        Cause(OTTER, Might.EDIT, frozenset({"2", ""}), announced),
+        Cause(CRANE, CauseKind.COMMAND, frozenset({"2", ""}), None),
+        Cause(OTTER, CauseKind.EDIT, frozenset({"2", ""}), announced),
     ]
 
 
@@ -169,7 +171,7 @@ def test_who_calls_is_known_by_name_by_session_and_by_the_number_of_a_sub_agent(
 ) -> None:
     sub_agent = SubAgent("2", "tool-2", "helper", 1, 1)
     evidence = gather(member(OTTER, "key", sub_agents=(sub_agent,)), member(CRANE, "other"))
-    who = evidence._who_calls
+    who = evidence._name_of_caller
     assert who(command(OTTER)) == OTTER
     assert who(command("", session="key")) == OTTER
     assert who(command("", session="nobody's")) == ""

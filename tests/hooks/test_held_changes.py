@@ -10,12 +10,12 @@ import pytest
 from moot.api.guard.held_changes import (
     LAG_NS,
     _compare,
-    _file_of,
+    _find_call_file,
     _find_holder,
     _valid_look,
-    by_key,
     change_time,
-    last_moment,
+    index_by_key,
+    latest_change_time,
     reservations_around,
     was_touched,
 )
@@ -33,7 +33,7 @@ def test_a_file_is_touched_if_it_may_be_newer_by_the_coarse_clock_of_files(tmp_p
     Path(file).write_text("a")
     changed = os.lstat(file).st_ctime_ns
     assert LAG_NS == 20_000_000
-    assert last_moment(file) == changed + LAG_NS
+    assert latest_change_time(file) == changed + LAG_NS
     assert was_touched(file, None)
     assert was_touched(file, changed + LAG_NS)
     assert not was_touched(file, changed + LAG_NS + 1)
@@ -46,7 +46,7 @@ def test_of_a_file_that_is_gone_the_folder_above_tells(tmp_path: Path) -> None:
 
 def test_the_nearest_reservation_holds_a_file_and_one_of_this_worktree_first() -> None:
     everywhere, folder, file = held(""), held("src", "/w"), held("src/a.txt", "/v")
-    by = by_key((everywhere, folder, file, held("port:3000")))
+    by = index_by_key((everywhere, folder, file, held("port:3000")))
     assert [*by] == ["", "src", "src/a.txt"]
     assert reservations_around("src/a.txt", by) == [everywhere, folder, file]
     assert _find_holder("src/a.txt", by, "/w") == folder
@@ -88,7 +88,7 @@ def test_a_file_is_compared_with_the_look_before_and_with_the_beginning(
     changes: list[tuple[str | None, str, int, int]],
 ) -> None:
     (tmp_path / "a.txt").write_text("a")
-    root, until = str(tmp_path), last_moment(str(tmp_path / "a.txt"))
+    root, until = str(tmp_path), latest_change_time(str(tmp_path / "a.txt"))
     assert list(_compare(root, "a.txt", look, beginning, "3")) == [
         FileChange(root, "a.txt", before, after, since, end or until)
         for before, after, since, end in changes
@@ -103,7 +103,7 @@ def test_a_call_names_a_file_also_by_another_name_of_it(tmp_path: Path) -> None:
 
     def find(*files: CallFile) -> CallFile | None:
         call = Call("s", "amber-otter", "", "c", "Write", CallKind.EDIT, root, files=files)
-        return _file_of(call, FileChange(root, "folder/a", "1", "2", 10, 20))
+        return _find_call_file(call, FileChange(root, "folder/a", "1", "2", 10, 20))
 
     assert find(other, linked, same) is same
     assert find(other, linked) is linked

@@ -7,7 +7,12 @@ from collections.abc import Iterator
 import msgspec
 import pytest
 
-from moot.api.guard.begun_calls import Caller, begin_command, begin_edit, copy_untold_edits
+from moot.api.guard.call_journaling import (
+    Caller,
+    copy_unreported_edits,
+    journal_command,
+    journal_edit,
+)
 from moot.api.guard.copies import Copies
 from moot.api.guard.guarded_paths import GuardedPaths
 from moot.api.guard.who_changed import Announced, TextEdit, identify_words
@@ -41,7 +46,7 @@ def test_a_command_is_written_down_with_how_it_began(
     copies: Copies, text: str, kind: CallKind
 ) -> None:
     before = WorktreeBefore(str(copies.root), 7, "1", frozenset({"a.txt"}), frozenset())
-    begin_command(copies, CALLER, ("Bash", "c"), text, "/w", before)
+    journal_command(copies, CALLER, ("Bash", "c"), text, "/w", before)
     call = begun(copies, "Bash")
     assert (call.kind, call.text, call.folder, call.agent) == (kind, text, "/w", OTTER)
     assert decode_worktree(call.state) == before
@@ -49,7 +54,7 @@ def test_a_command_is_written_down_with_how_it_began(
 
 
 def test_how_the_worktree_was_may_be_unknown(copies: Copies) -> None:
-    begin_command(copies, CALLER, ("Bash", "c"), "make", "/w", None)
+    journal_command(copies, CALLER, ("Bash", "c"), "make", "/w", None)
     assert begun(copies, "Bash").state == b""
 
 
@@ -59,7 +64,7 @@ def start_edit(
     guarded = GuardedPaths(copies.root / ".moot", copies.root, scopes)
     by_path = {f"{copies.root}/{path}": each for path, each in announced.items()}
     call = ("Write", "c")
-    return dict(begin_edit(copies, guarded, CALLER, call, by_path, tells_end=tells_end))
+    return dict(journal_edit(copies, guarded, CALLER, call, by_path, tells_end=tells_end))
 
 
 @pytest.mark.requirement("GRD-022")
@@ -104,11 +109,11 @@ def test_what_an_untold_edit_announced_is_its_own_once_all_of_it_is_there(copies
     announced = {name: Announced(whole="two\n") for name in ("a.txt", "b.txt")}
     start_edit(copies, announced, "a.txt", "b.txt")
     (copies.root / "b.txt").write_text("two\n")
-    copy_untold_edits(copies.root / ".moot", copies, 5)
+    copy_unreported_edits(copies.root / ".moot", copies, 5)
     assert len(journal.list_untold()) == 1
     two = copies.identify(b"two\n")
     (copies.root / "a.txt").write_text("two\n")
-    copy_untold_edits(copies.root / ".moot", copies, 6)
+    copy_unreported_edits(copies.root / ".moot", copies, 6)
     assert journal.list_untold() == journal.list_overlapping(2**62, 2**62) == []
     for name, at in (("a.txt", 6), ("b.txt", 5)):
         left = copies.versions.newest(root, name)
@@ -127,7 +132,7 @@ def test_what_no_edit_announced_is_copied_as_nobodys_and_the_edit_stays_open(
     start_edit(copies, {name: Announced(whole="two\n") for name in names}, *names)
     (copies.root / "a.txt").write_text("three\n")
     (copies.root / "b.txt").write_text("two\n")
-    copy_untold_edits(copies.root / ".moot", copies, 5)
+    copy_unreported_edits(copies.root / ".moot", copies, 5)
     kept = copies.versions.newest(root, "a.txt")
     assert kept is not None
     assert (kept.act, kept.agent, kept.blob) == (Act.KEPT, "", copies.identify(b"three\n"))
@@ -139,5 +144,5 @@ def test_what_no_edit_announced_is_copied_as_nobodys_and_the_edit_stays_open(
 def test_only_edits_without_a_told_end_are_looked_at(copies: Copies) -> None:
     start_edit(copies, {"a.txt": Announced(whole="two\n")}, "a.txt", tells_end=True)
     (copies.root / "a.txt").write_text("two\n")
-    copy_untold_edits(copies.root / ".moot", copies, 5)
+    copy_unreported_edits(copies.root / ".moot", copies, 5)
     assert copies.versions.newest(str(copies.root), "a.txt") is None

@@ -11,15 +11,15 @@ from moot.api.guard.who_changed import (
     UNKNOWN,
     Announced,
     Cause,
+    CauseKind,
     Certainty,
     FileChange,
     Hunk,
-    Might,
     TextEdit,
     Verdict,
     explain,
     identify_words,
-    predict,
+    predict_content,
 )
 from moot.system.git_objects import blob_id
 
@@ -34,18 +34,18 @@ def change(after: bytes | None, *, is_new: bool = True, data: bytes = BEFORE) ->
     return FileChange("/w", "a.txt", blob_id(data), blob, 10, 20, is_new, data)
 
 
-def announcing(who: str, after: bytes | None, might: Might = Might.EDIT) -> Cause:
-    return Cause(who, might, frozenset({"" if after is None else blob_id(after)}))
+def announcing(who: str, after: bytes | None, kind: CauseKind = CauseKind.EDIT) -> Cause:
+    return Cause(who, kind, frozenset({"" if after is None else blob_id(after)}))
 
 
 @st.composite
 def causes(draw: st.DrawFn) -> Cause:
-    who, might = draw(st.sampled_from(AGENTS)), draw(st.sampled_from(Might))
-    if might is not Might.EDIT or draw(st.booleans()):
-        return Cause(who, might)
+    who, kind = draw(st.sampled_from(AGENTS)), draw(st.sampled_from(CauseKind))
+    if kind is not CauseKind.EDIT or draw(st.booleans()):
+        return Cause(who, kind)
     if draw(st.booleans()):
         return announcing(who, draw(TEXTS).encode())
-    return Cause(who, might, frozenset(), Announced(edits=(TextEdit("two", draw(TEXTS)),)))
+    return Cause(who, kind, frozenset(), Announced(edits=(TextEdit("two", draw(TEXTS)),)))
 
 
 @pytest.mark.requirement("GRD-019")
@@ -59,7 +59,9 @@ def test_proved_are_only_bytes_that_this_agent_alone_announced(
     if verdict.certainty is Certainty.PROVED:
         assert announcers == {verdict.who}
         others = [cause for cause in at_work if cause.who != verdict.who]
-        assert is_new or all(each.is_announced or each.might is Might.BESIDE for each in others)
+        assert is_new or all(
+            each.is_announced or each.kind is CauseKind.OTHER_FILES for each in others
+        )
     elif is_new and len(announcers) == 1 and "" not in announcers:
         pytest.fail("the bytes are those that one agent announced")
 
@@ -67,7 +69,7 @@ def test_proved_are_only_bytes_that_this_agent_alone_announced(
 def _announces(cause: Cause, made: FileChange) -> bool:
     if made.after in cause.predicted:
         return True
-    results = predict(cause.announced, made.data) if cause.announced is not None else []
+    results = predict_content(cause.announced, made.data) if cause.announced is not None else []
     return made.after in {"" if each is None else blob_id(each) for each in results}
 
 
@@ -78,7 +80,7 @@ def test_the_only_one_known_is_one_command_or_the_holder(
     verdict = explain(change(text.encode(), is_new=is_new), at_work, holder, blob_id)
     if verdict.certainty is Certainty.ONLY_KNOWN:
         assert {cause.who for cause in at_work} == {verdict.who}
-        assert verdict.who == holder or [each.might for each in at_work] == [Might.COMMAND]
+        assert verdict.who == holder or [each.kind for each in at_work] == [CauseKind.COMMAND]
     if verdict.certainty is Certainty.UNKNOWN:
         assert verdict == UNKNOWN
 
@@ -111,7 +113,7 @@ def test_what_was_there_before_proves_nothing_beside_another_command() -> None:
     edit = announcing("amber-otter", b"committed\n")
     proved = Verdict(Certainty.PROVED, "amber-otter")
     assert explain(made, [edit], "teal-crane", blob_id) == proved
-    script = Cause("gray-heron", Might.COMMAND)
+    script = Cause("gray-heron", CauseKind.COMMAND)
     assert explain(made, [edit, script], "teal-crane", blob_id) == UNKNOWN
     other = announcing("teal-crane", b"something else\n")
     assert explain(made, [edit, other], "teal-crane", blob_id) == proved
@@ -124,8 +126,10 @@ def test_the_same_announcement_of_two_proves_nothing() -> None:
 
 def test_several_edits_of_one_agent_are_followed_in_any_order() -> None:
     edits = [TextEdit("one", "ONE"), TextEdit("three", "THREE")]
-    own = [Cause("teal-crane", Might.EDIT, frozenset(), Announced(edits=(each,))) for each in edits]
-    script = Cause("gray-heron", Might.COMMAND)
+    own = [
+        Cause("teal-crane", CauseKind.EDIT, frozenset(), Announced(edits=(each,))) for each in edits
+    ]
+    script = Cause("gray-heron", CauseKind.COMMAND)
     made = change(b"ONE\ntwo\nTHREE\n")
     proved = Verdict(Certainty.PROVED, "teal-crane")
     assert explain(made, [*own, script], "teal-crane", blob_id) == proved
@@ -133,16 +137,16 @@ def test_several_edits_of_one_agent_are_followed_in_any_order() -> None:
 
 
 def edit(who: str, old: str, new: str) -> Cause:
-    return Cause(who, Might.EDIT, frozenset(), Announced(edits=(TextEdit(old, new),)))
+    return Cause(who, CauseKind.EDIT, frozenset(), Announced(edits=(TextEdit(old, new),)))
 
 
 def test_the_only_one_at_work_is_named_without_proof() -> None:
-    made, script = change(b"x\n"), Cause("gray-heron", Might.COMMAND)
+    made, script = change(b"x\n"), Cause("gray-heron", CauseKind.COMMAND)
     known = Verdict(Certainty.ONLY_KNOWN, "gray-heron")
     assert explain(made, [script], "teal-crane", blob_id) == known
     assert explain(made, [script, script], "teal-crane", blob_id) == UNKNOWN
-    assert explain(made, [Cause("", Might.COMMAND)], "teal-crane", blob_id) == UNKNOWN
-    beside = Cause("gray-heron", Might.BESIDE)
+    assert explain(made, [Cause("", CauseKind.COMMAND)], "teal-crane", blob_id) == UNKNOWN
+    beside = Cause("gray-heron", CauseKind.OTHER_FILES)
     assert explain(made, [beside], "teal-crane", blob_id) == UNKNOWN
     assert explain(made, [script, beside], "gray-heron", blob_id) == known
 
@@ -150,10 +154,10 @@ def test_the_only_one_at_work_is_named_without_proof() -> None:
 @pytest.mark.parametrize(
     ("other", "is_proved"),
     [
-        (Cause("gray-heron", Might.BESIDE), True),
+        (Cause("gray-heron", CauseKind.OTHER_FILES), True),
         (edit("gray-heron", "two", "2"), True),
-        (Cause("gray-heron", Might.EDIT), False),
-        (Cause("gray-heron", Might.UNGUARDED), False),
+        (Cause("gray-heron", CauseKind.EDIT), False),
+        (Cause("gray-heron", CauseKind.UNGUARDED), False),
     ],
 )
 def test_who_could_have_put_back_what_was_there_before(other: Cause, is_proved: bool) -> None:
@@ -164,34 +168,37 @@ def test_who_could_have_put_back_what_was_there_before(other: Cause, is_proved: 
 
 def test_bytes_count_as_new_if_nothing_else_is_said() -> None:
     made = FileChange("/w", "a.txt", "1", "2", 10, 20)
-    at_work = [Cause("amber-otter", Might.EDIT, frozenset({"2"})), Cause("x-y", Might.COMMAND)]
+    at_work = [
+        Cause("amber-otter", CauseKind.EDIT, frozenset({"2"})),
+        Cause("x-y", CauseKind.COMMAND),
+    ]
     proved = Verdict(Certainty.PROVED, "amber-otter")
     assert explain(made, at_work, "teal-crane", blob_id) == proved
 
 
 def test_one_edit_proves_its_bytes_but_not_without_the_bytes_before() -> None:
-    at_work = [edit("amber-otter", "two", "2"), Cause("gray-heron", Might.COMMAND)]
+    at_work = [edit("amber-otter", "two", "2"), Cause("gray-heron", CauseKind.COMMAND)]
     made = change(b"one\n2\nthree\n")
     proved = Verdict(Certainty.PROVED, "amber-otter")
     assert explain(made, at_work, "teal-crane", blob_id) == proved
-    whole = Cause("amber-otter", Might.EDIT, frozenset(), Announced(whole="x\n"))
+    whole = Cause("amber-otter", CauseKind.EDIT, frozenset(), Announced(whole="x\n"))
     blind = msgspec.structs.replace(change(b"x\n"), data=None)
     assert explain(blind, [whole, *at_work], "teal-crane", blob_id) == UNKNOWN
 
 
 def test_five_edits_in_a_row_are_followed_and_six_are_not() -> None:
-    script, proved = Cause("gray-heron", Might.COMMAND), Verdict(Certainty.PROVED, "teal-crane")
+    script, proved = Cause("gray-heron", CauseKind.COMMAND), Verdict(Certainty.PROVED, "teal-crane")
     for count, verdict in ((5, proved), (6, UNKNOWN)):
         letters = "abcdef"[:count]
         own = [edit("teal-crane", letter, letter.upper()) for letter in letters]
-        own.append(Cause("teal-crane", Might.COMMAND))
+        own.append(Cause("teal-crane", CauseKind.COMMAND))
         made = change(letters.upper().encode(), data=letters.encode())
         assert explain(made, [*own, script], "teal-crane", blob_id) == verdict
 
 
 def test_a_file_that_an_agent_removes_and_makes_again_is_its_own() -> None:
-    removal = Cause("teal-crane", Might.EDIT, frozenset(), Announced(removed=True))
-    at_work = [removal, edit("teal-crane", "", "new\n"), Cause("gray-heron", Might.COMMAND)]
+    removal = Cause("teal-crane", CauseKind.EDIT, frozenset(), Announced(removed=True))
+    at_work = [removal, edit("teal-crane", "", "new\n"), Cause("gray-heron", CauseKind.COMMAND)]
     proved = Verdict(Certainty.PROVED, "teal-crane")
     assert explain(change(b"new\n"), at_work, "teal-crane", blob_id) == proved
     assert explain(change(None), at_work, "teal-crane", blob_id) == proved
@@ -231,12 +238,12 @@ def test_a_file_that_an_agent_removes_and_makes_again_is_its_own() -> None:
 def test_every_reading_is_given_and_no_other(
     announced: Announced, before: bytes, readings: list[bytes]
 ) -> None:
-    assert predict(announced, before) == readings
+    assert predict_content(announced, before) == readings
 
 
 def test_no_more_than_32_readings_are_followed() -> None:
     edits = tuple(TextEdit(letter, letter.upper()) for letter in "abcdef")
-    assert len(predict(Announced(edits=edits), b"abcdefabcdef")) == 32
+    assert len(predict_content(Announced(edits=edits), b"abcdefabcdef")) == 32
 
 
 @pytest.mark.parametrize(
@@ -259,7 +266,7 @@ def test_no_more_than_32_readings_are_followed() -> None:
 def test_what_a_call_announces_leads_to_these_bytes(
     announced: Announced, before: bytes | None, after: bytes | None
 ) -> None:
-    assert after in predict(announced, before)
+    assert after in predict_content(announced, before)
 
 
 @pytest.mark.parametrize(
@@ -274,14 +281,14 @@ def test_what_a_call_announces_leads_to_these_bytes(
     ],
 )
 def test_what_cannot_be_applied_predicts_nothing(announced: Announced, before: bytes) -> None:
-    assert predict(announced, before) == []
+    assert predict_content(announced, before) == []
 
 
 def test_an_own_edit_that_announced_other_bytes_did_not_make_these() -> None:
     announced = announcing("amber-otter", b"announced\n")
     made = change(b"a person's\n")
     assert explain(made, [announced], "amber-otter", blob_id) == UNKNOWN
-    command = Cause("amber-otter", Might.COMMAND)
+    command = Cause("amber-otter", CauseKind.COMMAND)
     own = Verdict(Certainty.ONLY_KNOWN, "amber-otter")
     assert explain(made, [announced, command], "amber-otter", blob_id) == own
 
@@ -296,8 +303,10 @@ def test_an_own_edit_that_announced_other_bytes_did_not_make_these() -> None:
 def test_what_a_formatter_makes_of_an_own_edit_is_the_holders(
     written: bytes, formatted: bytes
 ) -> None:
-    edit = Cause("amber-otter", Might.EDIT, frozenset({blob_id(written), identify_words(written)}))
-    tests = Cause("teal-crane", Might.COMMAND)
+    edit = Cause(
+        "amber-otter", CauseKind.EDIT, frozenset({blob_id(written), identify_words(written)})
+    )
+    tests = Cause("teal-crane", CauseKind.COMMAND)
     made = msgspec.structs.replace(change(formatted), words=identify_words(formatted))
     own = Verdict(Certainty.ONLY_KNOWN, "amber-otter")
     assert explain(made, [edit, tests], "amber-otter", blob_id) == own

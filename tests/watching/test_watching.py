@@ -412,21 +412,21 @@ def test_a_run_that_is_killed_while_it_waits_has_claimed_nothing(project: Projec
     second = FileChange(str(project.root), "a.txt", "2" * 40, "3" * 40, 3, 4)
     with project.workspace() as workspace:
         killed, other = (Reports(workspace, OTTER, lambda _line: None) for _ in range(2))
-        killed._sort_out([HeldChange(first, held, UNKNOWN)])
-        killed.write_letters()
-        killed._sort_out([HeldChange(second, held, UNKNOWN)])
-        killed.write_letters()  # too soon after the first: it waits, and is never heard of again
+        killed._record_or_queue([HeldChange(first, held, UNKNOWN)])
+        killed.mail_holders()
+        killed._record_or_queue([HeldChange(second, held, UNKNOWN)])
+        killed.mail_holders()  # too soon after the first: it waits, and is never heard of again
         assert len(project.told_changes()) == 1
-        other._sort_out([HeldChange(second, held, UNKNOWN)])
-        other.write_letters()
+        other._record_or_queue([HeldChange(second, held, UNKNOWN)])
+        other.mail_holders()
         assert len(project.told_changes()) == 2
-        killed.write_letters(is_last=True)
+        killed.mail_holders(is_last=True)
         assert len(project.told_changes()) == 2
 
 
 def test_a_letter_that_cannot_be_sent_is_told_by_the_next_who_looks(project: Project) -> None:
     from moot.api.guard.held_changes import HeldChange
-    from moot.api.guard.letters import tell_holders
+    from moot.api.guard.holder_mail import notify_holders
     from moot.api.guard.who_changed import UNKNOWN, FileChange
 
     hold(project, CRANE, project.root, "a.txt")
@@ -434,8 +434,8 @@ def test_a_letter_that_cannot_be_sent_is_told_by_the_next_who_looks(project: Pro
     change = FileChange(str(project.root), "a.txt", "1" * 40, "2" * 40, 1, 2)
     nobody = msgspec.structs.replace(held, owner="nobody-here")
     with project.workspace() as workspace:
-        assert tell_holders(workspace, [HeldChange(change, nobody, UNKNOWN)]) == {"a.txt"}
-        assert tell_holders(workspace, [HeldChange(change, held, UNKNOWN)]) == set()
+        assert notify_holders(workspace, [HeldChange(change, nobody, UNKNOWN)]) == {"a.txt"}
+        assert notify_holders(workspace, [HeldChange(change, held, UNKNOWN)]) == set()
         assert len(project.told_changes()) == 1
-        assert tell_holders(workspace, [HeldChange(change, held, UNKNOWN)]) == set()
+        assert notify_holders(workspace, [HeldChange(change, held, UNKNOWN)]) == set()
     assert len(project.told_changes()) == 1

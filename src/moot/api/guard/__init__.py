@@ -10,7 +10,7 @@ aliases.py          other names under which a file is held: a hard link, a link 
                     another root, the name it has from there
 asked_paths.py      which files are meant by a path that somebody asks about: all names they
                     have in this workspace
-begun_calls.py      before a call acts, `workspace/call_journal.py` writes down what its
+call_journaling.py  before a call acts, `workspace/call_journal.py` writes down what its
                     input announces
 checks.py           does anybody else hold it?
 command_check.py    decides whether a shell command is refused: whose work would it destroy
@@ -20,7 +20,7 @@ copies.py           what is in a file now, and the copy that is made before it i
 destruction.py      which files a destructive act would reach: for git's commands what git
                     calls changed there, for others the paths themselves
 edits.py            before an edit: may this agent write these files?
-elsewhere.py        where other versions of a file may be: other worktrees, and the branches
+other_places.py     where other versions of a file may be: other worktrees, and the branches
                     agents here worked on
 files_by_name.py    which unsaved work of others does a shell text name, if it cannot be
                     told what the text writes?
@@ -32,7 +32,7 @@ held_changes.py     changes of files that somebody holds: found on the disk and 
 holders.py          who stands in the way: what a refusal tells about them
 input_files.py      the files that a patch, an archive or a stash names: what a command
                     writes that unpacks it
-letters.py          letters of the system to holders: what of theirs was changed, and what
+holder_mail.py          letters of the system to holders: what of theirs was changed, and what
                     is known of who did it
 notices.py          what waits for an agent and has not been shown to it yet, and what
                     became of its own requests

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from moot.workspace.call_journal import Call, Look
 
 
-class AfterLook(msgspec.Struct, frozen=True):
+class CallChanges(msgspec.Struct, frozen=True):
     """`noted` are the INCURSIONs that are new on record, `files` what the call has changed in its
     own worktree, as far as nobody else can have."""
 
@@ -37,7 +37,7 @@ class AfterLook(msgspec.Struct, frozen=True):
     files: tuple[str, ...]
 
 
-class Looker(NamedTuple):
+class Inspector(NamedTuple):
     """Who looks: as which editor, under which name (amber-otter/2 for a sub-agent), what others
     hold against it, and what it holds itself."""
 
@@ -56,40 +56,40 @@ class EndedCommand(NamedTuple):
     call: Call
 
 
-def look_after_edit(
-    session: Session, paths: Iterable[str], root: Path, looker: Looker, call_id: str
-) -> AfterLook:
+def inspect_edit(
+    session: Session, paths: Iterable[str], root: Path, inspector: Inspector, call_id: str
+) -> CallChanges:
     """Edits were checked beforehand; should one have come through all the same, it counts too: the
     tool itself says that it wrote the file."""
-    from moot.api.guard.held_changes import by_key, reservations_around
+    from moot.api.guard.held_changes import index_by_key, reservations_around
 
     places = find_guarded_paths(paths, session.folder, session.home)
     files, slipped = list[str](), list[str]()
-    held = by_key(looker.others)
+    held = index_by_key(inspector.others)
     for guarded in places:
         written = guarded.scopes
         with never_in_the_way():
-            written = tuple(_note_edit(session, guarded, looker, call_id))
+            written = tuple(_note_edit(session, guarded, inspector, call_id))
         if guarded.worktree_root == root:
             files += guarded.scopes
             slipped += [path for path in written if reservations_around(path, held)]
-    name = looker.editor.agent
+    name = inspector.editor.agent
     noted = note_incursions(session, tuple(slipped), root, name) if slipped else ()
-    return AfterLook(noted, tuple(files))
+    return CallChanges(noted, tuple(files))
 
 
 def _note_edit(
-    session: Session, guarded: GuardedPaths, looker: Looker, call_id: str
+    session: Session, guarded: GuardedPaths, inspector: Inspector, call_id: str
 ) -> Iterator[str]:
     """Tell the end of an edit and note what it left: the files that it has written.
 
     Those that are neither what it announced nor surely its own were changed by someone unknown.
     """
-    from moot.api.guard.begun_calls import copy_untold_edits
+    from moot.api.guard.call_journaling import copy_unreported_edits
 
-    root, editor = guarded.worktree_root, looker.editor
+    root, editor = guarded.worktree_root, inspector.editor
     with Copies(guarded.workspace, root) as copies:
-        copy_untold_edits(guarded.workspace, copies, editor.at)
+        copy_unreported_edits(guarded.workspace, copies, editor.at)
         journal, looked_ns = copies.versions.journal, time.time_ns()
         call = journal.find_begun(editor.session, call_id, editor.why)
         read = {path: copies.read(path) for path in guarded.scopes}
@@ -111,7 +111,7 @@ def _note_edit(
             if path in known and not known[path].leads_to(blob)
         ]
         if doubtful:
-            unknown = _tell_doubtful(session, copies, looker, call, doubtful)
+            unknown = _report_doubtful(session, copies, inspector, call, doubtful)
             changed = {path: blob for path, blob in changed.items() if path not in unknown}
         copies.note_left(changed, editor, changed)
         journal.note_looks(str(root), present, looked_ns)
@@ -120,8 +120,8 @@ def _note_edit(
         yield from changed
 
 
-def _tell_doubtful(
-    session: Session, copies: Copies, looker: Looker, call: Call, paths: Iterable[str]
+def _report_doubtful(
+    session: Session, copies: Copies, inspector: Inspector, call: Call, paths: Iterable[str]
 ) -> set[str]:
     """Those of the files that somebody else may have changed while the edit ran; their holder, who
     edits, is told."""
@@ -129,33 +129,33 @@ def _tell_doubtful(
         CHANGED_UNKNOWN,
         Evidence,
         HeldChange,
-        by_key,
-        last_moment,
+        index_by_key,
+        latest_change_time,
         reservations_around,
     )
-    from moot.api.guard.letters import tell_holders
+    from moot.api.guard.holder_mail import notify_holders
     from moot.api.guard.who_changed import FileChange
 
     evidence = Evidence(session.workspace, copies, call.began_ns)
-    root, own = str(copies.root), by_key(looker.own)
+    root, own = str(copies.root), index_by_key(inspector.own)
     before = {file.path: file.before for file in call.files}
     unknown, untold = set[str](), list[HeldChange]()
     for path in paths:
         present = copies.read(path)
         after = None if present is None else present.blob
-        until = last_moment(f"{root}/{path}")
+        until = latest_change_time(f"{root}/{path}")
         change = FileChange(root, path, before[path], after, call.began_ns, until)
-        verdict = evidence.explain(change, looker.who)
-        if verdict.who != looker.who:
+        verdict = evidence.explain(change, inspector.who)
+        if verdict.who != inspector.who:
             unknown.add(path)
             around = reservations_around(path, own)
             untold += [HeldChange(change, held, verdict) for held in around[-1:]]
-    copies.keep(unknown, Editor("", "", looker.editor.at, CHANGED_UNKNOWN))
-    tell_holders(session.workspace, untold)
+    copies.keep(unknown, Editor("", "", inspector.editor.at, CHANGED_UNKNOWN))
+    notify_holders(session.workspace, untold)
     return unknown
 
 
-def tell_changed_own(
+def explain_own_changes(
     session: Session,
     copies: Copies,
     looks: Mapping[str, Look],
@@ -171,23 +171,23 @@ def tell_changed_own(
         CHANGED_UNKNOWN,
         Evidence,
         HeldChange,
-        by_key,
-        last_moment,
+        index_by_key,
+        latest_change_time,
         reservations_around,
     )
-    from moot.api.guard.letters import tell_holders
+    from moot.api.guard.holder_mail import notify_holders
     from moot.api.guard.who_changed import FileChange
 
     root, name = str(copies.root), session.actor()
     state = read_presence(session.workspace)
-    own = by_key(held for held in state.live if held.owner == name)
+    own = index_by_key(held for held in state.live if held.owner == name)
     evidence = Evidence(session.workspace, copies, min(look.at_ns for look in looks.values()))
     at, untold = session.workspace.engine.clock(), list[HeldChange]()
     for path, look in looks.items():
         held = next(reversed(reservations_around(path, own)), None)
         if held is None or look.at_ns // 1_000_000 < held.since:
             continue  # it was free meanwhile
-        until = min(last_moment(f"{root}/{path}"), before_ns)
+        until = min(latest_change_time(f"{root}/{path}"), before_ns)
         change = FileChange(root, path, look.blob, present[path], look.at_ns, until)
         verdict = evidence.explain(change, held.holder)
         if verdict.who == held.holder:
@@ -196,112 +196,114 @@ def tell_changed_own(
         else:
             copies.keep([path], Editor("", "", at, CHANGED_UNKNOWN))
             untold.append(HeldChange(change, held, verdict))
-    not_sent = tell_holders(session.workspace, untold)
+    not_sent = notify_holders(session.workspace, untold)
     return {path: present[path] for path in looks if path not in not_sent}
 
 
-def look_after_command(
-    session: Session, command: EndedCommand, guarded: GuardedPaths, looker: Looker
-) -> AfterLook:
+def inspect_command(
+    session: Session, command: EndedCommand, guarded: GuardedPaths, inspector: Inspector
+) -> CallChanges:
     """Compare what is held, and what the command may have changed besides, with how it was.
 
     A command that only reads has changed nothing, whatever others did meanwhile.
     """
-    from moot.api.guard.begun_calls import copy_untold_edits, find_left
+    from moot.api.guard.call_journaling import copy_unreported_edits, find_background_processes
     from moot.api.guard.shell.first_look import only_reads
     from moot.api.guard.stale_reads import note_printed
 
-    editor, root = looker.editor, guarded.worktree_root
+    editor, root = inspector.editor, guarded.worktree_root
     noted, files, looked_ns = list["Finding"](), list[str](), time.time_ns()
     with never_in_the_way(), Copies(guarded.workspace, root) as copies:
-        copy_untold_edits(guarded.workspace, copies, editor.at)
+        copy_unreported_edits(guarded.workspace, copies, editor.at)
         if not only_reads(command.text):
-            proved, files = _look(session, command, copies, looker, looked_ns)
+            proved, files = _find_own_changes(session, command, copies, inspector, looked_ns)
             noted += _note_proved(session, proved, editor.agent)
         note_printed(copies, command.text, command.folder, editor)
-        left = find_left(command.call, (str(root), command.folder))
+        left = find_background_processes(command.call, (str(root), command.folder))
         copies.versions.journal.end(command.call, processes=left, at_ns=looked_ns)
-    return AfterLook(tuple(noted), tuple(files))
+    return CallChanges(tuple(noted), tuple(files))
 
 
-def _look(
-    session: Session, command: EndedCommand, copies: Copies, looker: Looker, looked_ns: int
+def _find_own_changes(
+    session: Session, command: EndedCommand, copies: Copies, inspector: Inspector, looked_ns: int
 ) -> tuple[list[HeldChange], list[str]]:
     """The changes of others' files that are proved to be this agent's, and its own files."""
-    from moot.api.guard.git_changes import changed_or_nothing
+    from moot.api.guard.git_changes import list_changed_or_empty
     from moot.api.guard.held_changes import Evidence, find_changes, find_changes_elsewhere
 
     beginning, root = command.beginning, copies.root
-    changed = changed_or_nothing(root)
-    held = (*looker.others, *looker.own)
+    changed = list_changed_or_empty(root)
+    held = (*inspector.others, *inspector.own)
     found = find_changes(copies, held, beginning, changed)
-    elsewhere = list(find_changes_elsewhere(session.workspace.path, root, looker.others, beginning))
+    elsewhere = list(
+        find_changes_elsewhere(session.workspace.path, root, inspector.others, beginning)
+    )
     changes = [
         change for each in (found, *(there for _, there in elsewhere)) for change in each.changes
     ]
     since = [change.since_ns for change, _held in changes]
     since_ns = min([*since, beginning.began_ns or looked_ns])
     evidence = Evidence(session.workspace, copies, since_ns, own=command.call)
-    proved, left = _settle(session, copies, evidence, looker, found, looked_ns)
+    proved, left = _explain_found(session, copies, evidence, inspector, found, looked_ns)
     for other, there in elsewhere:
         with Copies(session.workspace.path, other) as others:
-            proved += _settle(session, others, evidence, looker, there, looked_ns)[0]
-    left += _note_free(copies, command, evidence, looker, changed)
+            proved += _explain_found(session, others, evidence, inspector, there, looked_ns)[0]
+    left += _note_unheld(copies, command, evidence, inspector, changed)
     evidence.close_finished()
     return proved, [path for path in left if path in frozenset(changed)]
 
 
-def _settle(
+def _explain_found(
     session: Session,
     copies: Copies,
     evidence: Evidence,
-    looker: Looker,
+    inspector: Inspector,
     found: FoundChanges,
     looked_ns: int,
 ) -> tuple[list[HeldChange], list[str]]:
     """Explain changes of held files, note whose they are and tell the holders of the others."""
     from moot.api.guard.held_changes import CHANGED_UNKNOWN, HeldChange
-    from moot.api.guard.letters import tell_holders
+    from moot.api.guard.holder_mail import notify_holders
 
     explained = [
         HeldChange(change, held, evidence.explain(change, held.holder))
         for change, held in found.changes
     ]
-    own, at = list[str](), looker.editor.at
+    own, at = list[str](), inspector.editor.at
     for each in explained:
         change, who = each.change, each.verdict.who
         if change.after is None:
             continue
         if each.is_own or each.is_proved:
-            editor = looker.editor
-            if who != looker.who:
+            editor = inspector.editor
+            if who != inspector.who:
                 editor = Editor(who.partition("/")[0], evidence.find_session(change, who), at)
             copies.note_left([change.path], editor, {change.path: change.after})
-            own += [change.path] if who == looker.who else []
+            own += [change.path] if who == inspector.who else []
         else:
             copies.keep([change.path], Editor("", "", at, CHANGED_UNKNOWN))
-    proved = [each for each in explained if each.is_proved and each.verdict.who == looker.who]
+    proved = [each for each in explained if each.is_proved and each.verdict.who == inspector.who]
     proved = [each for each in proved if not each.is_own]
     others = (each for each in explained if not each.is_own and each not in proved)
-    not_sent = tell_holders(session.workspace, others)
+    not_sent = notify_holders(session.workspace, others)
     told = {path: blob for path, blob in found.present.items() if path not in not_sent}
     copies.versions.journal.note_looks(str(copies.root), told, looked_ns)
     return proved, own
 
 
-def _note_free(
+def _note_unheld(
     copies: Copies,
     command: EndedCommand,
     evidence: Evidence,
-    looker: Looker,
+    inspector: Inspector,
     changed: Iterable[str],
 ) -> list[str]:
     """Of what nobody holds and is newer than the command: its own if no other call can have made
     it. Else a copy is kept under nobody's name; the session has caused it or seen it happen."""
     from moot.api.guard.held_changes import (
         CHANGED_UNKNOWN,
-        by_key,
-        last_moment,
+        index_by_key,
+        latest_change_time,
         list_candidates,
         reservations_around,
         was_touched,
@@ -311,16 +313,16 @@ def _note_free(
     root, began_ns = str(copies.root), command.beginning.began_ns
     if began_ns is None:
         return []
-    held = by_key((*looker.others, *looker.own))
+    held = index_by_key((*inspector.others, *inspector.own))
     own, unknown = list[str](), list[str]()
     for path in dict.fromkeys(list_candidates(copies, command.beginning, tuple(changed))):
         file = f"{root}/{path}"
         if reservations_around(path, held) or not was_touched(file, began_ns):
             continue
-        change = FileChange(root, path, None, None, began_ns, last_moment(file))
-        verdict = evidence.explain(change, looker.who, only_calls=True)
-        (own if verdict.who == looker.who else unknown).append(path)
-    editor = looker.editor
+        change = FileChange(root, path, None, None, began_ns, latest_change_time(file))
+        verdict = evidence.explain(change, inspector.who, only_calls=True)
+        (own if verdict.who == inspector.who else unknown).append(path)
+    editor = inspector.editor
     copies.note_left(own[:MOST_FILES_AT_ONCE], editor)
     nobody = Editor("", editor.session, editor.at, CHANGED_UNKNOWN)
     copies.keep(unknown[:MOST_FILES_AT_ONCE], nobody)

@@ -46,14 +46,14 @@ class LineRange(NamedTuple):
     text: str
 
 
-def find_ranges(versions: Iterable[tuple[LineAuthor | None, str]]) -> tuple[LineRange, ...]:
+def find_line_ranges(versions: Iterable[tuple[LineAuthor | None, str]]) -> tuple[LineRange, ...]:
     """The ranges of the last version that somebody is known to have written."""
     lines, authors = list[str](), list[LineAuthor | None]()
     for author, text in versions:
         newer = text.splitlines(keepends=True)
         authors = _carry_over(lines, newer, authors, author)
         lines = newer
-    return tuple(_join(lines, authors))
+    return tuple(_join_lines(lines, authors))
 
 
 def _carry_over(
@@ -70,7 +70,7 @@ def _carry_over(
     return carried
 
 
-def _join(lines: Sequence[str], authors: Sequence[LineAuthor | None]) -> Iterable[LineRange]:
+def _join_lines(lines: Sequence[str], authors: Sequence[LineAuthor | None]) -> Iterable[LineRange]:
     first = 0
     for at in range(1, len(authors) + 1):
         if at < len(authors) and authors[at] == authors[first]:
@@ -119,7 +119,7 @@ def make_records(workspace: Workspace, root: Path, writers: Writers) -> list[dic
         ("", [file for file in files if file.path not in committed]),
     )
     origin = workspace.trust.origin
-    return [_record(origin, revision, found, writers) for revision, found in chosen if found]
+    return [_build_record(origin, revision, found, writers) for revision, found in chosen if found]
 
 
 def _trace_files(workspace: Workspace, root: Path) -> Iterator[TracedFile]:
@@ -137,7 +137,7 @@ def _trace_files(workspace: Workspace, root: Path) -> Iterator[TracedFile]:
             while history and history[0].blob != present.blob:
                 history.pop(0)  # it was put back to an older version
             left = [version.at for version in history if version.act is Act.LEFT]
-            ranges = find_ranges(_read_versions(root, reversed(history))) if left else ()
+            ranges = find_line_ranges(_read_versions(root, reversed(history))) if left else ()
             if ranges:
                 yield TracedFile(path, present.blob, max(left), ranges)
 
@@ -172,7 +172,7 @@ def _find_committed(root: Path, files: Iterable[TracedFile]) -> tuple[str, set[s
     return answer.decode("ascii", "replace").strip(), same
 
 
-def _record(
+def _build_record(
     origin: str,
     revision: str,
     files: list[TracedFile],

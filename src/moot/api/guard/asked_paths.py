@@ -22,7 +22,7 @@ from moot.protocols.presence.model import is_resource, key_of_file
 if TYPE_CHECKING:
     from moot.api.session import Place, Session
 
-ASK: Final = "guard check"
+ASK_COMMAND: Final = "guard check"
 
 
 class AskedPath(NamedTuple):
@@ -33,7 +33,7 @@ class AskedPath(NamedTuple):
 
     text: str
     names: tuple[str, ...]
-    beside: tuple[str, ...] = ()
+    from_folder: tuple[str, ...] = ()
     only_below: str | None = None
 
     def is_met_by(self, held: str) -> bool:
@@ -46,35 +46,36 @@ def read_asked_paths(texts: Iterable[str], session: Session) -> list[AskedPath]:
     return [_read(text, session) for text in texts]
 
 
-def misnamed(asked: AskedPath, why: str) -> Refused:
+def ambiguous_path(asked: AskedPath, why: str) -> Refused:
     """The path in the current folder is another one: say how each of the two is asked for."""
-    at_root, beside = (
-        f"`moot {ASK} {typed_scope(names[0])}`" for names in (asked.names, asked.beside)
+    at_root, from_folder = (
+        f"`moot {ASK_COMMAND} {typed_scope(names[0])}`"
+        for names in (asked.names, asked.from_folder)
     )
     return Refused(
         "named_from_the_root",
         f"{asked.text} was read from the root of the worktree, {why}",
-        hint=f"{beside} is the one beside you, {at_root} the other",
+        hint=f"{from_folder} is the one beside you, {at_root} the other",
     )
 
 
 def hint_named_from_root(scopes: Iterable[str], place: Place, verb: str) -> str:
     """How a scope that leads out is written, if it is in the worktree from where we stand."""
     for text in scopes:
-        beside = scope_beside(text, place)
-        if beside is not None and os.path.normpath(text).startswith(os.pardir):
-            return f"scopes are named from the root of the worktree: `{verb} {quote(beside)}`"
+        from_folder = scope_from_folder(text, place)
+        if from_folder is not None and os.path.normpath(text).startswith(os.pardir):
+            return f"scopes are named from the root of the worktree: `{verb} {quote(from_folder)}`"
     return ""
 
 
-def reach(text: str, base: Path) -> int:
+def count_existing_parts(text: str, base: Path) -> int:
     """How much of a path is there already, from `base`: so many folders, and the file."""
     parts = Path(os.path.normpath(text)).parts
     there = (os.path.lexists(base.joinpath(*parts[: n + 1])) for n in range(len(parts)))
     return next((n for n, is_there in enumerate(there) if not is_there), len(parts))
 
 
-def scope_beside(text: str, place: Place) -> str | None:
+def scope_from_folder(text: str, place: Place) -> str | None:
     """The scope of what `text` names from where we stand; None if that is not in the worktree."""
     if os.path.isabs(text) or is_resource(text):
         return None
@@ -89,18 +90,21 @@ def _read(text: str, session: Session) -> AskedPath:
     if is_resource(text):
         return AskedPath(text, (paths.read_scope(text, str(place.worktree)).shown,))
     require_spelled_out(text, (place.worktree, place.folder))
-    names, beside = _names(text, place.worktree, session), _names(text, place.folder, session)
+    names, from_folder = _names(text, place.worktree, session), _names(text, place.folder, session)
     if not names:
         hint = (
-            hint_named_from_root([text], place, f"moot {ASK}") or f"name a path in {place.worktree}"
+            hint_named_from_root([text], place, f"moot {ASK_COMMAND}")
+            or f"name a path in {place.worktree}"
         )
         raise Malformed(f"{text} lies outside of this project", code="scope_outside", hint=hint)
-    if not beside or beside == names:
+    if not from_folder or from_folder == names:
         return AskedPath(text, names)
-    asked = AskedPath(text, names, beside)
-    at_root, in_folder = (_reach(text, base, place) for base in (place.worktree, place.folder))
+    asked = AskedPath(text, names, from_folder)
+    at_root, in_folder = (
+        _count_existing_parts(text, base, place) for base in (place.worktree, place.folder)
+    )
     if in_folder > at_root:
-        raise misnamed(asked, "where it does not exist")
+        raise ambiguous_path(asked, "where it does not exist")
     # Its first folder is at the root and not beside us: then it is clear what is meant, unless
     # somebody holds just that and has not made it yet.
     is_clear = at_root and not in_folder and os.path.dirname(names[0])
@@ -166,10 +170,10 @@ def _in_another_workspace(file: str, workspace: Path) -> Malformed:
     return Malformed(
         f"{file} belongs to another workspace",
         code="scope_outside",
-        hint=f"`moot --home {home} {ASK} {real}` asks there",
+        hint=f"`moot --home {home} {ASK_COMMAND} {real}` asks there",
     )
 
 
-def _reach(text: str, base: Path, place: Place) -> int:
+def _count_existing_parts(text: str, base: Path, place: Place) -> int:
     *_, spelling = _spellings(text, base, place)
-    return reach(spelling, base)
+    return count_existing_parts(spelling, base)

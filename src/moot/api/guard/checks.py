@@ -74,7 +74,7 @@ def check(session: Session, paths: Sequence[str], *, agent: str | None = None) -
     if it is not of this project. `agent` is who would write (default: whoever acts); if nobody is
     named, everyone who holds something there stands in the way.
     """
-    from moot.api.guard.asked_paths import misnamed, read_asked_paths
+    from moot.api.guard.asked_paths import ambiguous_path, read_asked_paths
     from moot.api.guard.guarded_paths import require_allowed
 
     name, place = agent or session.acting, session.place
@@ -83,10 +83,10 @@ def check(session: Session, paths: Sequence[str], *, agent: str | None = None) -
     require_allowed(_files_among(scopes), place.worktree, session.workspace.path)
     conflicts = _conflicts_of_all_names(session, scopes, name)
     for each in asked if not conflicts else ():
-        for conflict in _conflicts_of_all_names(session, each.beside, name):
+        for conflict in _conflicts_of_all_names(session, each.from_folder, name):
             if each.is_met_by(conflict.held.key):
                 why = f"where it is free; beside you {conflict.sentence}"
-                raise misnamed(each, why)
+                raise ambiguous_path(each, why)
     held = [_held_path(conflict) for conflict in conflicts]
     return GuardCheck(not held, name, scopes, held)
 
@@ -152,16 +152,16 @@ def before_commit(
     looked at too. An agent that would commit it is on record once for each holder, as an INCURSION;
     whether it is stopped is for the caller. Refused only if it cannot be checked (`git_failed`).
     """
-    from moot.api.guard.git_changes import TOO_LATE, files_to_change
+    from moot.api.guard.git_changes import TOO_LATE, list_files_to_change
     from moot.api.guard.guarded_paths import find_guarded_folder
 
     guarded = find_guarded_folder(session.folder, session.home)
     if guarded is None:
-        from moot.api.guard.guarded_paths import require_none_gone
+        from moot.api.guard.guarded_paths import require_no_missing_workspace
 
-        require_none_gone((session.folder,), session.keys_path)
+        require_no_missing_workspace((session.folder,), session.keys_path)
         return CommitVerdict()
-    paths = files_to_change(guarded.worktree_root, hook, arguments)
+    paths = list_files_to_change(guarded.worktree_root, hook, arguments)
     if not paths:
         return CommitVerdict()
     from moot.api.guard.holders import find_blockers
@@ -214,12 +214,12 @@ def require_free_output(session: Session, files: Iterable[Path]) -> None:
 
 def may_be_guarded(session: Session) -> bool:
     """True if a workspace guards the session's folder, or did, or if that cannot be told."""
-    from moot.api.guard.guarded_paths import find_guarded_folder, require_none_gone
+    from moot.api.guard.guarded_paths import find_guarded_folder, require_no_missing_workspace
 
     try:
         if find_guarded_folder(session.folder, session.home) is not None:
             return True
-        require_none_gone((session.folder,), session.keys_path)
+        require_no_missing_workspace((session.folder,), session.keys_path)
     except MootError:
         return True
     return False

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Final
 from moot.api.guard.checks import MOST_NOTED, note_incursions
 from moot.api.guard.commands import CommandVerdict, EndangeredFiles
 from moot.api.guard.destruction import ReachedFiles, find_reached, find_written
-from moot.api.guard.files_by_name import find_named, holds_file_called
+from moot.api.guard.files_by_name import contains_file_named, find_named
 from moot.api.guard.guarded_paths import (
     GuardedPaths,
     find_guarded_folder,
     may_carry_hooks,
-    require_none_gone,
+    require_no_missing_workspace,
 )
 from moot.api.guard.holders import describe_holder, find_blockers
 from moot.api.guard.input_files import read_script_file
@@ -32,7 +32,7 @@ from moot.api.guard.unsaved_work import (
     Observer,
     SplitChanges,
     keep_unsaved_work,
-    remember_told,
+    note_changes_shown,
     split_changes,
 )
 from moot.api.session import read_presence
@@ -58,21 +58,21 @@ def check_command(session: Session, text: str, folder: str) -> CommandVerdict:
     root = "" if guarded is None else str(guarded.worktree_root)
     acts = tuple(_all_acts(text, Surroundings(here, root, session.env)))
     if guarded is None:
-        _require_none_gone(session, acts)
+        _require_no_missing_workspace(session, acts)
     refused: CommandVerdict | None = None
     others: dict[str, GuardedPaths] = {}
     for act in acts:
         if act is UNREAD and guarded is not None:
             _require_unnamed(guarded, text)
         if guarded is not None:
-            _require_hooks_left(session, act, here, guarded, text)
+            _require_hooks_unwritten(session, act, here, guarded, text)
         for reached in find_reached(act, Path(here), session.home):
             there = session.in_workspace(reached.guarded.workspace)
             if refused is not None:
                 note_attempt(there, reached)
                 continue
-            _require_armed(reached)
-            _require_hooks_kept(session, reached)
+            _require_record_kept(reached)
+            _require_hooks_unreached(session, reached)
             verdict = judge_reached(there, reached)
             refused = None if verdict.allowed else verdict
             others[str(reached.guarded.worktree_root)] = reached.guarded
@@ -81,7 +81,7 @@ def check_command(session: Session, text: str, folder: str) -> CommandVerdict:
     return refused or CommandVerdict(allowed=True)
 
 
-def _require_none_gone(session: Session, acts: Iterable[DestructiveAct]) -> None:
+def _require_no_missing_workspace(session: Session, acts: Iterable[DestructiveAct]) -> None:
     """Refused as an edit is (`workspace_gone`) where a workspace was and nothing can be checked.
 
     What writes nothing there passes, and so does what puts `.moot` itself back.
@@ -95,7 +95,7 @@ def _require_none_gone(session: Session, acts: Iterable[DestructiveAct]) -> None
         taken += act.read_from.members if act.read_from is not None else ()
         if not taken or not all(FOLDER in Path(each).parts for each in taken):
             written += files or [act.folder]
-    require_none_gone(
+    require_no_missing_workspace(
         (file for file in written if FOLDER not in Path(file).parts), session.keys_path
     )
 
@@ -130,7 +130,7 @@ def _require_unnamed(guarded: GuardedPaths, text: str) -> None:
             )
 
 
-def _require_hooks_left(
+def _require_hooks_unwritten(
     session: Session, act: DestructiveAct, here: str, guarded: GuardedPaths, text: str
 ) -> None:
     """Refused if a file that carries our hooks would be written or removed, also outside of here:
@@ -145,7 +145,7 @@ def _require_hooks_left(
     _require_out_of_reach(session, act.name, find_written(act, here), is_removing, guarded)
 
 
-def _require_hooks_kept(session: Session, reached: ReachedFiles) -> None:
+def _require_hooks_unreached(session: Session, reached: ReachedFiles) -> None:
     """The same for what a patch or an archive would write, what git would throw away, and what it
     would remove with a folder that it does not track."""
     act, root = reached.act, reached.guarded.worktree_root
@@ -167,7 +167,7 @@ def _require_out_of_reach(
         require_out_of_reach(act, meant, is_removing, guarded, session.env)
 
 
-def _require_armed(reached: ReachedFiles) -> None:
+def _require_record_kept(reached: ReachedFiles) -> None:
     """Refused if the record itself, or all of git's, would be written over or removed."""
     guarded, act = reached.guarded, reached.act
     kept = {str(guarded.workspace): "moot"}
@@ -201,9 +201,9 @@ def judge_reached(session: Session, reached: ReachedFiles) -> CommandVerdict:
     changes = _split(session, state, reached, name or "", conflicts)
     if not conflicts and not changes.unseen:
         return CommandVerdict(True, name)
-    endangered = list(_by_holder(conflicts, state))
+    endangered = list(_group_by_owner(conflicts, state))
     if changes.unseen:
-        endangered.append(_shown(changes.unseen))
+        endangered.append(_describe_endangered(changes.unseen))
     return CommandVerdict(
         allowed=False,
         agent=name,
@@ -282,19 +282,19 @@ def _conflicts(
     if reached.is_anywhere:
         paths = (".",)
     elif reached.named_ends:
-        paths = _ending_so(state, reached.named_ends)
+        paths = _held_keys_ending_in(state, reached.named_ends)
     elif reached.act.reach is Reach.NAMED:
         paths = find_named(reached, [(held.key, held.worktree) for held in state.live])
     elif reached.act.reach is Reach.WRITTEN:
         paths = (*paths, *(held.key for held in find_aliases(state, paths, root)))
     claims = [_as_scope(path) for path in paths]
     for conflict in find_blockers(session, claims, root, name):
-        is_here = reached.is_anywhere or conflict.held.worktree in ("", str(root))
+        is_held_in = reached.is_anywhere or conflict.held.worktree in ("", str(root))
         is_vague = reached.act.reach is Reach.NAMED
         only_here = (
             is_vague or reached.is_discarded or reached.is_replaced or not conflict.claim.key
         )
-        if (is_here or not only_here) and _is_called_so(conflict, reached):
+        if (is_held_in or not only_here) and _has_matching_name(conflict, reached):
             yield conflict
 
 
@@ -306,7 +306,7 @@ def _as_scope(path: str) -> str:
     return scope.rstrip("/") or "."
 
 
-def _ending_so(state: State, ends: Sequence[str]) -> tuple[str, ...]:
+def _held_keys_ending_in(state: State, ends: Sequence[str]) -> tuple[str, ...]:
     return tuple(
         held.key or "."
         for held in state.live
@@ -317,13 +317,13 @@ def _ending_so(state: State, ends: Sequence[str]) -> tuple[str, ...]:
     )
 
 
-def _is_called_so(conflict: OverlapConflict, reached: ReachedFiles) -> bool:
+def _has_matching_name(conflict: OverlapConflict, reached: ReachedFiles) -> bool:
     """If only files of certain names are meant: is there one of them in what is held?"""
     patterns = reached.act.only_called
     if not patterns:
         return True
     deeper = max(conflict.claim.key, conflict.held.key, key=len)
-    return holds_file_called(reached.guarded.worktree_root, deeper, patterns)
+    return contains_file_named(reached.guarded.worktree_root, deeper, patterns)
 
 
 def _split(
@@ -348,7 +348,7 @@ def _split(
         return changes._replace(unseen=(), changed_since=())
     if changes.changed_since and not conflicts:
         now = session.workspace.engine.clock()
-        remember_told(workspace, root, changes.changed_since, observer, now)
+        note_changes_shown(workspace, root, changes.changed_since, observer, now)
     return changes
 
 
@@ -360,14 +360,16 @@ def _holds(state: State, path: str, holder: tuple[str, int]) -> bool:
     return any(held.is_held_by(*holder) for held in around)
 
 
-def _by_holder(conflicts: Sequence[OverlapConflict], state: State) -> Iterator[EndangeredFiles]:
+def _group_by_owner(
+    conflicts: Sequence[OverlapConflict], state: State
+) -> Iterator[EndangeredFiles]:
     """The files of each owner together, with the first reservation of it that is met."""
     by_owner: dict[str, list[OverlapConflict]] = {}
     for conflict in conflicts:
         by_owner.setdefault(conflict.held.owner, []).append(conflict)
     for owned in by_owner.values():
         files = dict.fromkeys(_file_of(conflict) for conflict in owned)
-        yield _shown(tuple(files), owned[0], state)
+        yield _describe_endangered(tuple(files), owned[0], state)
 
 
 def _file_of(conflict: OverlapConflict) -> str:
@@ -376,7 +378,7 @@ def _file_of(conflict: OverlapConflict) -> str:
     return conflict.held.scope if is_inside else conflict.claim.shown
 
 
-def _shown(
+def _describe_endangered(
     files: Sequence[str], conflict: OverlapConflict | None = None, state: State | None = None
 ) -> EndangeredFiles:
     holder = None

@@ -82,11 +82,11 @@ def before_command(
         worktree = _keep_unsaved(session, command, folder)
     if verdict.allowed:
         with suppress(MootError, OSError):
-            _begin_command(session, (tool, call_id), command, folder, worktree)
+            _journal_command(session, (tool, call_id), command, folder, worktree)
     return verdict
 
 
-def _begin_command(
+def _journal_command(
     session: Session,
     call: tuple[str, str],
     text: str,
@@ -94,7 +94,7 @@ def _begin_command(
     worktree: WorktreeBefore | None,
 ) -> None:
     """Write the command down before it runs. Best effort: without it, less can be explained."""
-    from moot.api.guard.begun_calls import Caller, begin_command, copy_untold_edits
+    from moot.api.guard.call_journaling import Caller, copy_unreported_edits, journal_command
     from moot.api.guard.copies import Copies
     from moot.api.guard.guarded_paths import find_guarded_folder
 
@@ -104,8 +104,8 @@ def _begin_command(
     sub_agent = session.sub_agent if isinstance(session.sub_agent, str) else ""
     caller = Caller(session.tool_session_name, session.acting or "", sub_agent)
     with Copies(guarded.workspace, guarded.worktree_root) as copies:
-        copy_untold_edits(guarded.workspace, copies, session.clock())
-        begin_command(copies, caller, call, text, folder or str(session.folder), worktree)
+        copy_unreported_edits(guarded.workspace, copies, session.clock())
+        journal_command(copies, caller, call, text, folder or str(session.folder), worktree)
 
 
 def _keep_unsaved(session: Session, command: str, folder: str) -> WorktreeBefore | None:

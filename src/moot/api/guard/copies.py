@@ -45,7 +45,7 @@ def read_present_file(file: str, algorithm: str) -> PresentFile | None:
     try:
         status = os.lstat(file)
         if stat.S_ISLNK(status.st_mode):
-            return _present(os.fsencode(os.readlink(file)), status.st_mode, algorithm)
+            return _make_present_file(os.fsencode(os.readlink(file)), status.st_mode, algorithm)
         if not stat.S_ISREG(status.st_mode):
             return NO_FILE
         if status.st_size > MOST_BYTES_READ:
@@ -57,10 +57,14 @@ def read_present_file(file: str, algorithm: str) -> PresentFile | None:
         return NO_FILE
     except (OSError, ValueError):
         return None
-    return _present(data, status.st_mode, algorithm) if len(data) <= MOST_BYTES_READ else None
+    return (
+        _make_present_file(data, status.st_mode, algorithm)
+        if len(data) <= MOST_BYTES_READ
+        else None
+    )
 
 
-def _present(data: bytes, mode: int, algorithm: str) -> PresentFile:
+def _make_present_file(data: bytes, mode: int, algorithm: str) -> PresentFile:
     digest = hashlib.new(algorithm, b"blob %d\0" % len(data), usedforsecurity=False)
     digest.update(data)
     kept = data if len(data) <= MOST_BYTES_COPIED else None
@@ -213,7 +217,7 @@ class Copies:
         """A row for each file, stored or not; and why not."""
         from moot.system.git_objects import store_blob
 
-        reasons = self._reasons_against(files, act, editor.at)
+        reasons = self._reasons_not_to_copy(files, act, editor.at)
         rows = []
         for path, file in files.items():
             is_stored = bool(file.blob) and path not in reasons
@@ -236,7 +240,7 @@ class Copies:
             )
         return rows, tuple(NotKept(path, reason) for path, reason in reasons.items())
 
-    def _reasons_against(
+    def _reasons_not_to_copy(
         self, files: Mapping[str, PresentFile], act: Act, now: Millis
     ) -> dict[str, str]:
         """Why some of these are not copied; a file that is gone needs no reason."""

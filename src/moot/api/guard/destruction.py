@@ -22,7 +22,7 @@ from moot.api.guard.git_changes import (
     find_differences,
     find_hidden,
     is_refused_by_git,
-    leads_elsewhere,
+    moves_head,
 )
 from moot.api.guard.guarded_paths import GuardedPaths, find_guarded_folder, find_guarded_paths
 from moot.api.guard.shell.act import DestructiveAct, Reach, Safer
@@ -56,20 +56,22 @@ def find_reached(
 ) -> Iterator[ReachedFiles]:
     """Everything inside of workspaces that the act would reach; nothing is opened for that."""
     if act.reach is Reach.NAMED:
-        yield from _named(act, session_folder, home)
+        yield from _reach_by_name(act, session_folder, home)
     elif act.folder is None or UNKNOWN in act.folder:
-        yield from _anywhere(act, session_folder, home)
+        yield from _reach_anywhere(act, session_folder, home)
     elif act.reach is Reach.HEAD:
-        yield from _moved_head(act, act.folder, home)
+        yield from _reach_head(act, act.folder, home)
     elif act.read_from is not None:
-        yield from _read(act, act.folder, session_folder, home)
+        yield from _reach_by_input(act, act.folder, session_folder, home)
     elif act.reach in (Reach.WRITTEN, Reach.HIDDEN):
-        yield from _written(act, act.folder, session_folder, home)
+        yield from _reach_written(act, act.folder, session_folder, home)
     else:
-        yield from _changed(act, act.folder, home)
+        yield from _reach_changed(act, act.folder, home)
 
 
-def _named(act: DestructiveAct, session_folder: Path, home: Path | None) -> Iterator[ReachedFiles]:
+def _reach_by_name(
+    act: DestructiveAct, session_folder: Path, home: Path | None
+) -> Iterator[ReachedFiles]:
     """Around the folder of the act, or where the session works if that is not known."""
     known = act.folder is not None and UNKNOWN not in act.folder and os.path.isdir(act.folder)
     guarded = find_guarded_folder(Path(act.folder or "") if known else session_folder, home)
@@ -77,7 +79,7 @@ def _named(act: DestructiveAct, session_folder: Path, home: Path | None) -> Iter
         yield ReachedFiles(act, guarded)
 
 
-def _read(
+def _reach_by_input(
     act: DestructiveAct, folder: str, session_folder: Path, home: Path | None
 ) -> Iterator[ReachedFiles]:
     """What a patch, an archive or a stash names; if that cannot be read, what the text names."""
@@ -87,19 +89,19 @@ def _read(
     names = find_input_files(act.read_from, folder) if os.path.isdir(folder) else []
     if names is None:
         unknown = act._replace(reach=Reach.NAMED, paths=(Word(UNKNOWN),), is_understood=False)
-        yield from _named(unknown, session_folder, home)
+        yield from _reach_by_name(unknown, session_folder, home)
     elif names:
         # `git apply` counts from the root of the worktree if the patch is one of git's
         root = find_guarded_folder(Path(folder), home) if act.name.startswith("git ") else None
         tops = dict.fromkeys((folder, folder if root is None else str(root.worktree_root)))
         paths = tuple(Word(os.path.join(top, name)) for top in tops for name in names)
-        yield from _written(act._replace(paths=paths), folder, session_folder, home)
+        yield from _reach_written(act._replace(paths=paths), folder, session_folder, home)
 
 
-def _moved_head(act: DestructiveAct, folder: str, home: Path | None) -> Iterator[ReachedFiles]:
+def _reach_head(act: DestructiveAct, folder: str, home: Path | None) -> Iterator[ReachedFiles]:
     """Nothing if HEAD is there already, if git would refuse it, or if a path is meant."""
     guarded = find_guarded_folder(Path(folder), home) if os.path.isdir(folder) else None
-    if guarded is not None and (not act.target or leads_elsewhere(act, folder)):
+    if guarded is not None and (not act.target or moves_head(act, folder)):
         yield ReachedFiles(act, guarded)
 
 
@@ -113,13 +115,13 @@ def find_written(act: DestructiveAct, folder: str) -> list[str]:
     return list(islice(_on_disk(act._replace(paths=known), where), MOST_PATHS))
 
 
-def _anywhere(
+def _reach_anywhere(
     act: DestructiveAct, session_folder: Path, home: Path | None
 ) -> Iterator[ReachedFiles]:
     """Behind a `cd` that was not understood: absolute paths are known all the same."""
     absolute = tuple(word for word in act.paths if word.text.startswith("/"))
     if absolute and act.reach is Reach.WRITTEN:
-        yield from _written(act._replace(paths=absolute), "/", session_folder, home)
+        yield from _reach_written(act._replace(paths=absolute), "/", session_folder, home)
     guarded = find_guarded_folder(session_folder, home)
     is_relative = len(absolute) < len(act.paths) or not act.paths
     if guarded is not None and is_relative and _may_lead_into(act.folder, guarded.worktree_root):
@@ -135,7 +137,7 @@ def _may_lead_into(folder: str | None, root: Path) -> bool:
     return os.path.commonpath((known, top)) in (known, top)
 
 
-def _written(
+def _reach_written(
     act: DestructiveAct, folder: str, session_folder: Path, home: Path | None
 ) -> Iterator[ReachedFiles]:
     known = tuple(word for word in act.paths if word.is_known)
@@ -145,7 +147,7 @@ def _written(
     for guarded in find_guarded_paths(paths, session_folder, home):
         yield ReachedFiles(act, guarded, guarded.scopes)
         if act.reach is Reach.WRITTEN:
-            yield from _overwritten(act, guarded)
+            yield from _reach_overwritten(act, guarded)
     ends = tuple(filter(None, (_known_end(word) for word in act.paths if not word.is_known)))
     if ends:
         around = find_guarded_folder(Path(folder), home)
@@ -153,7 +155,7 @@ def _written(
             yield ReachedFiles(act, around, named_ends=ends)
 
 
-def _overwritten(act: DestructiveAct, guarded: GuardedPaths) -> Iterator[ReachedFiles]:
+def _reach_overwritten(act: DestructiveAct, guarded: GuardedPaths) -> Iterator[ReachedFiles]:
     """What is tracked and changed in what would be written over or removed."""
     root = guarded.worktree_root
     there = [scope for scope in guarded.scopes if os.path.lexists(root / scope)]
@@ -210,7 +212,7 @@ def _may_be_meant(path: str, also_folders: bool) -> bool:
         return False
 
 
-def _changed(act: DestructiveAct, folder: str, home: Path | None) -> Iterator[ReachedFiles]:
+def _reach_changed(act: DestructiveAct, folder: str, home: Path | None) -> Iterator[ReachedFiles]:
     guarded = find_guarded_folder(Path(folder), home) if os.path.isdir(folder) else None
     if guarded is None or is_refused_by_git(act, folder, guarded.worktree_root):
         return

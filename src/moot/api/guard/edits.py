@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from moot.api.guard.holders import Holder, describe_holder, find_blockers, requester_of
-from moot.api.guard.unmerged import UnmergedChange, require_merged, select_untold
+from moot.api.guard.unmerged import UnmergedChange, claim_untold, require_merged
 from moot.api.guard.who_changed import Announced as Announced
 from moot.api.guard.who_changed import Hunk as Hunk
 from moot.api.guard.who_changed import TextEdit as TextEdit
@@ -100,31 +100,31 @@ def before_edit(
 
     verdict = EditVerdict(allowed=True)
     unmerged: tuple[UnmergedChange, ...] = ()
-    roots, unguarded = _roots_of_others(session), list[str]()
+    roots, unguarded = _other_roots(session), list[str]()
     all_guarded = find_guarded_paths(paths, session.folder, session.home, roots, unguarded)
     if unguarded:
-        from moot.api.guard.guarded_paths import require_none_gone
+        from moot.api.guard.guarded_paths import require_no_missing_workspace
 
-        require_none_gone(unguarded, session.keys_path)
+        require_no_missing_workspace(unguarded, session.keys_path)
     _require_hooks_kept(session, paths, all_guarded, announced)
     for guarded in all_guarded:
         require_allowed(guarded.scopes, guarded.worktree_root, guarded.workspace)
         there = session.in_workspace(guarded.workspace)
         if guarded.is_outer and not _has_key_in(there):
-            verdict = _look_into_outer(there, guarded, verdict)
+            verdict = _check_outer_workspace(there, guarded, verdict)
             if not verdict.allowed:
                 break
             continue
         changes = _require_merged(there, guarded)
         verdict = _check_and_reserve(there, guarded)
         if verdict.allowed:
-            verdict = _look_before_write(there, guarded, verdict, whole)
+            verdict = _copy_before_write(there, guarded, verdict, whole)
         if not verdict.allowed:
             break
         if tells_unmerged:
             reader = there.tool_session_name, there.actor()
-            unmerged += select_untold(changes, guarded, reader)
-        _begin_edit(there, guarded, (tool, call_id), announced, tells_end=tells_end)
+            unmerged += claim_untold(changes, guarded, reader)
+        _journal_edit(there, guarded, (tool, call_id), announced, tells_end=tells_end)
     return msgspec.structs.replace(verdict, unmerged=unmerged) if unmerged else verdict
 
 
@@ -153,7 +153,7 @@ def _require_hooks_kept(
         require_hooks_kept(paths, announced, guarded, session.env)
 
 
-def _begin_edit(
+def _journal_edit(
     session: Session,
     guarded: GuardedPaths,
     call: tuple[str, str],
@@ -162,19 +162,19 @@ def _begin_edit(
     tells_end: bool,
 ) -> None:
     """Write the edit down before it is made. Best effort: without it, less can be explained."""
-    from moot.api.guard.begun_calls import Caller, begin_edit, copy_untold_edits
+    from moot.api.guard.call_journaling import Caller, copy_unreported_edits, journal_edit
     from moot.api.guard.copies import Copies
 
     sub_agent = session.sub_agent if isinstance(session.sub_agent, str) else ""
     caller = Caller(session.tool_session_name, session.actor(), sub_agent)
     with suppress(MootError, OSError), Copies(guarded.workspace, guarded.worktree_root) as copies:
-        copy_untold_edits(guarded.workspace, copies, session.clock())
+        copy_unreported_edits(guarded.workspace, copies, session.clock())
         before_ns = time.time_ns()
-        present = begin_edit(copies, guarded, caller, call, announced, tells_end=tells_end)
-        _look_at_own(session, copies, present, before_ns)
+        present = journal_edit(copies, guarded, caller, call, announced, tells_end=tells_end)
+        _explain_own_changes(session, copies, present, before_ns)
 
 
-def _look_at_own(
+def _explain_own_changes(
     session: Session, copies: Copies, present: Mapping[str, str], before_ns: int
 ) -> None:
     """What the agent holds and is about to edit: was it changed since it was last explained?
@@ -186,9 +186,9 @@ def _look_at_own(
     fresh = {path: blob for path, blob in present.items() if looks[path] is None}
     changed = {path: look for path, look in looks.items() if look and look.blob != present[path]}
     if changed:
-        from moot.api.guard.after_call import tell_changed_own
+        from moot.api.guard.after_call import explain_own_changes
 
-        fresh |= tell_changed_own(session, copies, changed, present, before_ns)
+        fresh |= explain_own_changes(session, copies, changed, present, before_ns)
     if fresh:
         journal.note_looks(root, fresh, before_ns)
 
@@ -206,7 +206,7 @@ def _require_merged(session: Session, guarded: GuardedPaths) -> tuple[UnmergedCh
         return ()
 
 
-def _look_before_write(
+def _copy_before_write(
     session: Session, guarded: GuardedPaths, verdict: EditVerdict, whole: Sequence[str]
 ) -> EditVerdict:
     """Keep a copy of what is about to be overwritten, unless one was made when it was left.
@@ -220,10 +220,10 @@ def _look_before_write(
 
     keep_copies(session, guarded, guarded.scopes, f"before an edit by {verdict.agent}")
     has_session = session.tool_session is not None and bool(session.tool_session.keys)
-    return _hold_if_unseen(session, guarded, verdict, whole) if whole and has_session else verdict
+    return _refuse_if_unseen(session, guarded, verdict, whole) if whole and has_session else verdict
 
 
-def _hold_if_unseen(
+def _refuse_if_unseen(
     session: Session, guarded: GuardedPaths, verdict: EditVerdict, whole: Sequence[str]
 ) -> EditVerdict:
     from moot.api.guard.copies import Copies, Editor
@@ -251,7 +251,9 @@ def _has_key_in(session: Session) -> bool:
     return agent is not None and session.workspace.keys.find(agent.name, agent.kid) is not None
 
 
-def _look_into_outer(session: Session, guarded: GuardedPaths, inner: EditVerdict) -> EditVerdict:
+def _check_outer_workspace(
+    session: Session, guarded: GuardedPaths, inner: EditVerdict
+) -> EditVerdict:
     """An agent that is nobody there can reserve nothing; what is held there it leaves alone."""
     from moot.protocols.presence.overlap import first_by_reservation
 
@@ -265,7 +267,7 @@ def _look_into_outer(session: Session, guarded: GuardedPaths, inner: EditVerdict
     return EditVerdict(False, inner.agent, holders)
 
 
-def _roots_of_others(session: Session) -> tuple[str, ...]:
+def _other_roots(session: Session) -> tuple[str, ...]:
     """From where others count, for a session whose own root is a guess; else nothing is read."""
     if session.home is None:
         return ()
@@ -289,25 +291,27 @@ def _check_and_reserve(session: Session, guarded: GuardedPaths) -> EditVerdict:
     state = engine.state(PRESENCE, STREAM)
     scopes = (*guarded.scopes, *_names_held_by_others(session, state, guarded, name))
     command = _reserve_command(session, guarded, scopes)
-    gone = _free_from_gone(session, PRESENCE.needs_signs_of(state, command), name)
+    gone = _free_exited_owners(session, PRESENCE.needs_signs_of(state, command), name)
     try:
         outcome = engine.execute(STREAM, command, name)
     except Refused as refused:
         if refused.code not in OVERLAP_CODES:
             raise
-        return _held_back(session, guarded, scopes, name, refused, gone)
+        return _refuse_for_holders(session, guarded, scopes, name, refused, gone)
     after = PRESENCE.require_state(outcome.state)
     if outcome.recorded:
         between = after.fencing - state.fencing - len(_reserved_scopes(outcome))
         if between:
-            return _give_back_if_late(session, guarded, name, outcome)
+            return _release_if_raced(session, guarded, name, outcome)
     else:
         member = model.find_member(after, name)
         session.workspace.beat_if_due(name, member.last_at if member is not None else 0)
     return EditVerdict(True, name)
 
 
-def _free_from_gone(session: Session, owners: Iterable[str], name: str) -> dict[str, ExitedHolder]:
+def _free_exited_owners(
+    session: Session, owners: Iterable[str], name: str
+) -> dict[str, ExitedHolder]:
     """Looked at only where somebody else holds something there."""
     others = [owner for owner in owners if owner != name]
     if not others:
@@ -362,7 +366,7 @@ def _reserved_scopes(outcome: JobOutcome) -> tuple[str, ...]:
     return tuple(event.scope for event in events if isinstance(event, ScopeReserved))
 
 
-def _give_back_if_late(
+def _release_if_raced(
     session: Session, guarded: GuardedPaths, name: str, outcome: JobOutcome
 ) -> EditVerdict:
     """Others wrote between our look at the disk and our reservation.
@@ -382,10 +386,10 @@ def _give_back_if_late(
         release = Release(scopes=ours, project_root=str(workspace.root), worktree=root)
         workspace.engine.execute(STREAM, release, name)
     refused = Refused("reservation_conflict", "another agent had it a moment ago", hint="try again")
-    return _held_back(session, guarded, late, name, refused)
+    return _refuse_for_holders(session, guarded, late, name, refused)
 
 
-def _held_back(
+def _refuse_for_holders(
     session: Session,
     guarded: GuardedPaths,
     scopes: tuple[str, ...],

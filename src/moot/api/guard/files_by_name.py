@@ -116,7 +116,7 @@ def _is_narrow(pattern: str) -> bool:
 _MOST_LOOKED_AT: Final = 20_000
 
 
-def holds_file_called(root: Path, below: str, patterns: tuple[str, ...]) -> bool:
+def contains_file_named(root: Path, below: str, patterns: tuple[str, ...]) -> bool:
     """True if `below` (relative to the root), a folder it is in, or something inside matches.
 
     True as well if there is too much to look at.

@@ -36,12 +36,12 @@ def changed_files(
     words = ["status", "--porcelain=v1", "-z"]
     words += ["--no-renames", "--ignore-submodules=none", f"--untracked-files={untracked}"]
     words += ["--ignored=matching"] if also_ignored else []
-    answer = ask_what_changed(folder, (*git_options, *words, "--", *pathspecs))
+    answer = query_git(folder, (*git_options, *words, "--", *pathspecs))
     entries = () if answer is None else answer.split("\0")
     return {entry[3:]: entry[:2] for entry in entries if len(entry) > 3}
 
 
-def changed_or_nothing(root: Path, path: str = "") -> list[str]:
+def list_changed_or_empty(root: Path, path: str = "") -> list[str]:
     """What git calls changed in a worktree, or of one file; nothing if it does not say in time."""
     try:
         pathspecs = (f":(top,literal){path}",) if path else ()
@@ -56,14 +56,14 @@ def find_hidden(
     """Files that git was told not to look at (`update-index --assume-unchanged`,
     `--skip-worktree`), as if they were changed: `git status` says nothing of them."""
     words = (*git_options, "ls-files", "-v", "-z", "--full-name", "--", *pathspecs)
-    answer = ask_what_changed(folder, words)
+    answer = query_git(folder, words)
     entries = () if answer is None else answer.split("\0")
     return {
         entry[2:]: " M" for entry in entries if entry and (entry[0].islower() or entry[0] == "S")
     }
 
 
-def ask_what_changed(folder: str, words: tuple[str, ...]) -> str | None:
+def query_git(folder: str, words: tuple[str, ...]) -> str | None:
     """Git's answer to these words; None if it fails. StoreFailed if there is none in time."""
     from moot.system.git_status import git_environment
 
@@ -102,7 +102,7 @@ def find_differences(
     commit. StoreFailed if git gives no answer in time: then nobody knows."""
     if target.startswith("-"):  # git would take it for an option of this look
         return {}
-    answer = ask_what_changed(folder, (*git_options, *_DIFF, "HEAD", target, "--"))
+    answer = query_git(folder, (*git_options, *_DIFF, "HEAD", target, "--"))
     fields = [] if answer is None else answer.split("\0")  # letter and path by turns
     return dict(zip(fields[1::2], fields[::2], strict=False))
 
@@ -124,7 +124,7 @@ _COMPARED: Final[Mapping[str, tuple[str, ...]]] = {
 TOO_LATE: Final = frozenset({"post-merge"})
 
 
-def files_to_change(root: Path, hook: str, arguments: Sequence[str] = ()) -> tuple[str, ...]:
+def list_files_to_change(root: Path, hook: str, arguments: Sequence[str] = ()) -> tuple[str, ...]:
     """Relative to `root`, with both sides of a rename: each is a file that changes.
 
     Git's own variables are left as they are: in a hook they say which index is committed.
@@ -167,7 +167,7 @@ def is_refused_by_git(act: DestructiveAct, folder: str, root: Path) -> bool:
     )
 
 
-def leads_elsewhere(act: DestructiveAct, folder: str) -> bool:
+def moves_head(act: DestructiveAct, folder: str) -> bool:
     """Would HEAD be at another branch or commit afterwards?
 
     `act.may_be_branches`: the branch stays and only its commit moves, as with `git reset`. Back to
@@ -176,7 +176,7 @@ def leads_elsewhere(act: DestructiveAct, folder: str) -> bool:
     name = act.target
 
     def ask(*words: str) -> str:
-        return (ask_what_changed(folder, (*act.git_options, *words)) or "").strip()
+        return (query_git(folder, (*act.git_options, *words)) or "").strip()
 
     head = ask("rev-parse", "--verify", "--quiet", "HEAD")
     commit = ask("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")

@@ -219,7 +219,7 @@ def _relative(file: str, root: Path) -> str | None:
 # A workspace that was here and is gone: asked only where no workspace was found.
 
 
-def require_none_gone(folders: Iterable[str | Path], keys: Path) -> None:
+def require_no_missing_workspace(folders: Iterable[str | Path], keys: Path) -> None:
     """Unavailable if this user had a workspace around one of the folders."""
     from shlex import quote
 

@@ -1,7 +1,7 @@
 """Changes of files that somebody holds: found on the disk and explained.
 
 `Evidence` gathers who was at work, from the journal of calls and from presence, for the pure
-function that explains a change (`who_changed.py`). The holder is told by `api/guard/letters.py`.
+function that explains a change (`who_changed.py`). The holder is told by `holder_mail.py`.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from moot.api.guard.copies import Copies
 from moot.api.guard.who_changed import (
     Announced,
     Cause,
+    CauseKind,
     Certainty,
     FileChange,
-    Might,
     Verdict,
     explain,
     identify_words,
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 # The clock of files ticks in steps and may be so much behind.
 LAG_NS: Final = 20_000_000
 # An edit of other files counts as being at work for so long; its end may never be told.
-BESIDE_NS: Final = 60 * 10**9
+OTHER_FILES_NS: Final = 60 * 10**9
 GIT_SECONDS: Final = 3.0
 MOST_CHANGES: Final = 200
 CHANGED_UNKNOWN: Final = "changed by someone unknown"
@@ -100,8 +100,8 @@ class Evidence:
         """Say who made a change. `only_calls`: agents whose calls no hook tells do not count."""
         causes = list(self._find_causes(change))
         if not only_calls:
-            kinds = {name: self._might_of(name) for name in self._list_unguarded()}
-            causes += [Cause(name, might) for name, might in kinds.items()]
+            kinds = {name: self._kind_of(name) for name in self._list_unguarded()}
+            causes += [Cause(name, kind) for name, kind in kinds.items()]
         others = len({cause.who for cause in causes}) > 1
         if others and any(change.after in cause.predicted for cause in causes):
             change = msgspec.structs.replace(change, is_new=self._is_new(change))
@@ -115,8 +115,8 @@ class Evidence:
 
     def find_session(self, change: FileChange, who: str) -> str:
         """The session whose call made a change."""
-        calls = (call for call in self._calls if self._who_calls(call) == who)
-        return next((call.session for call in calls if _file_of(call, change)), "")
+        calls = (call for call in self._calls if self._name_of_caller(call) == who)
+        return next((call.session for call in calls if _find_call_file(call, change)), "")
 
     def close_finished(self) -> None:
         """Close the calls that can write no more. After explaining: they could until now."""
@@ -139,19 +139,19 @@ class Evidence:
             is_over = call.ended_ns is not None and call.ended_ns <= change.since_ns
             if is_over or call.began_ns > change.until_ns:
                 continue
-            who = self._who_calls(call)
-            file = _file_of(call, change)
+            who = self._name_of_caller(call)
+            file = _find_call_file(call, change)
             if file is not None:
-                might = Might.EDIT if call.kind is CallKind.EDIT else Might.COMMAND
-                announced = _decode(file.announced)
+                kind = CauseKind.EDIT if call.kind is CallKind.EDIT else CauseKind.COMMAND
+                announced = _decode_announced(file.announced)
                 predicted = frozenset("" if each == REMOVED else each for each in file.predicted)
-                yield Cause(who, might, predicted, announced)
+                yield Cause(who, kind, predicted, announced)
             elif call.kind is CallKind.COMMAND:
-                yield Cause(who, Might.COMMAND)
-            elif call.ended_ns is not None or change.since_ns - call.began_ns < BESIDE_NS:
-                yield Cause(who, Might.BESIDE)
+                yield Cause(who, CauseKind.COMMAND)
+            elif call.ended_ns is not None or change.since_ns - call.began_ns < OTHER_FILES_NS:
+                yield Cause(who, CauseKind.OTHER_FILES)
 
-    def _who_calls(self, call: Call) -> str:
+    def _name_of_caller(self, call: Call) -> str:
         """A session that was not started by name is known by its key."""
         member = self._member_of(call)
         name = call.agent or (member.name if member is not None else "")
@@ -171,8 +171,8 @@ class Evidence:
         member = self._member_of(call)
         return member is not None and member.left
 
-    def _might_of(self, name: str) -> Might:
-        return Might.COMMAND if name == self._program else Might.UNGUARDED
+    def _kind_of(self, name: str) -> CauseKind:
+        return CauseKind.COMMAND if name == self._program else CauseKind.UNGUARDED
 
     def _list_unguarded(self) -> tuple[str, ...]:
         """Living agents of any worktree whose hooks have never spoken."""
@@ -197,8 +197,8 @@ class Evidence:
 
     def _identify_words(self, change: FileChange) -> str:
         """Of what is there now; empty if that is another version, or in another worktree."""
-        is_here = change.worktree == str(self._copies.root)
-        present = self._copies.read(change.path) if is_here else None
+        is_held_in = change.worktree == str(self._copies.root)
+        present = self._copies.read(change.path) if is_held_in else None
         if present is None or present.blob != change.after or present.data is None:
             return ""
         return identify_words(present.data)
@@ -243,7 +243,7 @@ def find_changes(
     That is the version which was last explained; else the one that was there when the command
     began. `changed` is what git calls changed now.
     """
-    root, held = str(copies.root), by_key(others)
+    root, held = str(copies.root), index_by_key(others)
     if not held:
         return FoundChanges([], {})
     looks = copies.versions.journal.find_looks(root)
@@ -269,7 +269,7 @@ def find_changes(
             root, path, looks.get(path), (at_beginning.get(path), began_ns), present[path]
         )
     ]
-    here = {path: blob for path, blob in present.items() if is_here(holders[path], root)}
+    here = {path: blob for path, blob in present.items() if is_held_in(holders[path], root)}
     return FoundChanges(found[:MOST_CHANGES], here)
 
 
@@ -296,7 +296,7 @@ def find_changes_elsewhere(
 ) -> Iterator[tuple[Path, FoundChanges]]:
     """The same in other worktrees: there only what was explained before is compared, unless the
     command ran there."""
-    from moot.api.guard.git_changes import changed_or_nothing
+    from moot.api.guard.git_changes import list_changed_or_empty
 
     reservations = tuple(others)
     for other in sorted({held.worktree for held in reservations} - {"", str(root)}):
@@ -305,12 +305,12 @@ def find_changes_elsewhere(
         ran_there = beginning.worktree is not None and beginning.worktree.root == other
         began = beginning if ran_there else CommandBeginning()
         with Copies(workspace, Path(other)) as copies:
-            changed = changed_or_nothing(Path(other)) if ran_there else ()
+            changed = list_changed_or_empty(Path(other)) if ran_there else ()
             here = [held for held in reservations if held.worktree == other]
             yield Path(other), find_changes(copies, here, began, changed)
 
 
-def by_key(reservations: Iterable[Reservation]) -> dict[str, Reservation]:
+def index_by_key(reservations: Iterable[Reservation]) -> dict[str, Reservation]:
     """Without named resources: no file is one."""
     return {held.key: held for held in reservations if not is_resource(held.key)}
 
@@ -340,7 +340,7 @@ def change_time(file: str) -> int:
             place = above
 
 
-def last_moment(file: str) -> int:
+def latest_change_time(file: str) -> int:
     """When the file was changed at the latest: the clock of files may be behind."""
     return change_time(file) + LAG_NS
 
@@ -348,18 +348,18 @@ def last_moment(file: str) -> int:
 def _find_holder(path: str, held: Mapping[str, Reservation], root: str) -> Reservation | None:
     """The nearest reservation around a file; one of this worktree first."""
     around = reservations_around(path, held)
-    here = [each for each in around if is_here(each, root)]
+    here = [each for each in around if is_held_in(each, root)]
     return next(reversed(here or around), None)
 
 
-def is_here(held: Reservation, root: str) -> bool:
+def is_held_in(held: Reservation, root: str) -> bool:
     """Who works in another worktree has its own bytes there: nothing of it is lost here."""
     return held.worktree in ("", root)
 
 
 def _valid_look(look: Look | None, holder: Reservation, root: str) -> Look | None:
     """What was explained before it was held is not the holder's."""
-    if look is None or not is_here(holder, root):
+    if look is None or not is_held_in(holder, root):
         return None
     return look if look.at_ns // 1_000_000 >= holder.since else None
 
@@ -391,7 +391,7 @@ def _compare(
 ) -> Iterator[FileChange]:
     """At most two changes: one before the command began, and one since."""
     blob, began_ns = beginning
-    until = last_moment(f"{root}/{path}")
+    until = latest_change_time(f"{root}/{path}")
     if look is not None and (began_ns is None or look.at_ns >= began_ns or blob is None):
         if look.blob != present:
             yield FileChange(root, path, look.blob, present, look.at_ns, until)
@@ -404,7 +404,7 @@ def _compare(
         yield FileChange(root, path, blob, present, began_ns, until)
 
 
-def _file_of(call: Call, change: FileChange) -> CallFile | None:
+def _find_call_file(call: Call, change: FileChange) -> CallFile | None:
     """What the call says about this file, also under another name of it."""
     for file in call.files:
         if (file.worktree, file.path) == (change.worktree, change.path):
@@ -414,7 +414,7 @@ def _file_of(call: Call, change: FileChange) -> CallFile | None:
     return next((file for name, file in names if name == full), None)
 
 
-def _decode(announced: bytes) -> Announced | None:
+def _decode_announced(announced: bytes) -> Announced | None:
     try:
         return msgspec.json.decode(announced, type=Announced) if announced else None
     except msgspec.DecodeError:

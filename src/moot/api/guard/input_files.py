@@ -12,7 +12,7 @@ from fnmatch import fnmatch
 from itertools import islice
 from typing import IO, Final, cast
 
-from moot.api.guard.git_changes import ask_what_changed
+from moot.api.guard.git_changes import query_git
 from moot.api.guard.shell.act import Input, InputKind
 
 MOST_TEXT: Final = 4 * 1024 * 1024
@@ -79,8 +79,8 @@ def _patched(read_from: Input) -> Iterator[str]:
 def _stashed(name: str, folder: str) -> Iterator[str]:
     """Git's names are counted from the root of the worktree."""
     words = ("stash", "show", "--name-only", "-z", "--include-untracked", name)
-    answer = ask_what_changed(folder, words)
-    top = ask_what_changed(folder, ("rev-parse", "--show-toplevel"))
+    answer = query_git(folder, words)
+    top = query_git(folder, ("rev-parse", "--show-toplevel"))
     if answer is not None and top is not None:
         root = top.rstrip("\n")
         yield from (os.path.join(root, path) for path in answer.split("\0") if path)

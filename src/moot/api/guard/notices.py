@@ -170,7 +170,7 @@ def _take_settled(
         return
     from moot.api.mail.lapsed_duties import settle_messages
 
-    untold = [each for each in mine if is_first_time(workspace.path, "settled", name, each.id)]
+    untold = [each for each in mine if claim_notice(workspace.path, "settled", name, each.id)]
     now = workspace.engine.clock()
     for request in untold:
         held = _held_there(state, request, now)
@@ -249,7 +249,7 @@ _OLD_SECONDS: Final = 30 * 24 * 3600
 _MOST_SWEPT: Final = 200
 
 
-def is_first_time(workspace: Path, *what: str) -> bool:
+def claim_notice(workspace: Path, *what: str) -> bool:
     """True for the first who asks. Where nothing can be remembered it is told again."""
     note = _note_of(workspace, what)
     try:
@@ -262,7 +262,7 @@ def is_first_time(workspace: Path, *what: str) -> bool:
     return True
 
 
-def forget(workspace: Path, *what: str) -> None:
+def release_notice(workspace: Path, *what: str) -> None:
     """It could not be told after all: the next one who asks may."""
     with suppress(OSError):
         _note_of(workspace, what).unlink()
@@ -273,7 +273,7 @@ def _note_of(workspace: Path, what: tuple[str, ...]) -> Path:
     return workspace / FOLDER / sha256(text).hexdigest()[:32]
 
 
-def forget_old(workspace: Path) -> None:
+def delete_old_claims(workspace: Path) -> None:
     """What was told a month ago may be told again."""
     with suppress(OSError):
         for note in list(islice((workspace / FOLDER).iterdir(), _MOST_SWEPT)):

@@ -10,12 +10,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from moot.api.guard.elsewhere import read_bytes
+from moot.api.guard.other_places import read_bytes
 from moot.system.git_commands import GitQuestion, ask_git, find_blobs
 from moot.system.git_objects import blob_id, object_format
 
 if TYPE_CHECKING:
-    from moot.api.guard.elsewhere import Elsewhere
+    from moot.api.guard.other_places import OtherPlaces
     from moot.system.git_worktrees import Head, Worktree
 
 _FIELDS: Final = ("%S", "%H", "%an", "%at")
@@ -46,28 +46,30 @@ class _OwnVersions(NamedTuple):
     """What we have of a file: as committed, and as it lies here."""
 
     committed: str | None
-    lying: str | None
+    on_disk: str | None
 
     def has(self, blob: str | None) -> bool:
-        return blob in (self.committed, self.lying) if blob is not None else self.committed is None
+        return (
+            blob in (self.committed, self.on_disk) if blob is not None else self.committed is None
+        )
 
 
-def find_other_versions(elsewhere: Elsewhere, paths: Sequence[str]) -> tuple[OtherVersion, ...]:
+def find_other_versions(places: OtherPlaces, paths: Sequence[str]) -> tuple[OtherVersion, ...]:
     """Not committed ones first. Nothing if git gives no answer."""
-    commits = [commit for commit in (elsewhere.own.commit, *elsewhere.other_commits) if commit]
+    commits = [commit for commit in (places.own.commit, *places.other_commits) if commit]
     names = [f"{commit}:{path}" for path in paths for commit in commits]
-    blobs = find_blobs(elsewhere.root, names, SECONDS) if names else {}
+    blobs = find_blobs(places.root, names, SECONDS) if names else {}
     if blobs is None:
         return ()
-    algorithm = object_format(elsewhere.common)
+    algorithm = object_format(places.common)
     versions: list[OtherVersion] = []
     for path in paths:
-        lying = read_bytes(elsewhere.root / path)
+        on_disk = read_bytes(places.root / path)
         own = _OwnVersions(
-            blobs.get(f"{elsewhere.own.commit}:{path}"),
-            None if lying is None else blob_id(lying, algorithm),
+            blobs.get(f"{places.own.commit}:{path}"),
+            None if on_disk is None else blob_id(on_disk, algorithm),
         )
-        versions += _other_versions_of(elsewhere, path, own, blobs, algorithm)
+        versions += _other_versions_of(places, path, own, blobs, algorithm)
     return tuple(versions)
 
 
@@ -87,35 +89,35 @@ class _Committed(NamedTuple):
 
 
 def _other_versions_of(
-    elsewhere: Elsewhere,
+    places: OtherPlaces,
     path: str,
     own: _OwnVersions,
     blobs: dict[str, str | None],
     algorithm: str,
 ) -> Iterator[OtherVersion]:
     """All questions are asked at once: whoever edits waits for the slowest, not for each."""
-    lying = list(_differing_files(elsewhere, path, own, blobs, algorithm))[:MOST_VERSIONS]
-    heads = _differing_heads(elsewhere, path, own, blobs)[:MOST_VERSIONS]
+    on_disk = list(_differing_files(places, path, own, blobs, algorithm))[:MOST_VERSIONS]
+    heads = _differing_heads(places, path, own, blobs)[:MOST_VERSIONS]
     questions = [
-        *(_is_really_changed(each.worktree, path, each.committed) for each in lying),
-        *(_newest_change(elsewhere, path, each.commits) for each in heads),
-        *(_net_change(elsewhere, path, each.commits[0]) for each in heads),
+        *(_ask_if_changed(each.worktree, path, each.committed) for each in on_disk),
+        *(_ask_newest_change(places, path, each.commits) for each in heads),
+        *(_ask_net_change(places, path, each.commits[0]) for each in heads),
     ]
     answers = ask_git(questions, SECONDS)
-    ends = len(lying), len(lying) + len(heads)
-    yield from _uncommitted(path, zip(lying, answers[: ends[0]], strict=True))
+    ends = len(on_disk), len(on_disk) + len(heads)
+    yield from _uncommitted(path, zip(on_disk, answers[: ends[0]], strict=True))
     newest, net = answers[ends[0] : ends[1]], answers[ends[1] :]
-    yield from _committed(elsewhere, path, zip(heads, newest, net, strict=True))
+    yield from _committed(places, path, zip(heads, newest, net, strict=True))
 
 
 def _differing_files(
-    elsewhere: Elsewhere,
+    places: OtherPlaces,
     path: str,
     own: _OwnVersions,
     blobs: dict[str, str | None],
     algorithm: str,
 ) -> Iterator[_Uncommitted]:
-    for worktree in elsewhere.worktrees:
+    for worktree in places.worktrees:
         data = read_bytes(worktree.root / path)
         if data is None:
             continue
@@ -127,10 +129,10 @@ def _differing_files(
 
 
 def _differing_heads(
-    elsewhere: Elsewhere, path: str, own: _OwnVersions, blobs: dict[str, str | None]
+    places: OtherPlaces, path: str, own: _OwnVersions, blobs: dict[str, str | None]
 ) -> list[_Committed]:
     by_blob: dict[str | None, list[str]] = {}
-    for commit in elsewhere.other_commits:
+    for commit in places.other_commits:
         blob = blobs.get(f"{commit}:{path}")
         if not own.has(blob):
             by_blob.setdefault(blob, []).append(commit)
@@ -150,7 +152,7 @@ def _uncommitted(
             yield OtherVersion(path, blob, worktree.head, worktree.root, at)
 
 
-def _is_really_changed(worktree: Worktree, path: str, committed: str | None) -> GitQuestion:
+def _ask_if_changed(worktree: Worktree, path: str, committed: str | None) -> GitQuestion:
     """What a filter made of the committed file is no change, and neither is what git ignores."""
     if committed is None:
         return GitQuestion(worktree.root, ("check-ignore", "--", path))
@@ -165,13 +167,13 @@ def _changed_at(file: Path) -> int:
 
 
 def _committed(
-    elsewhere: Elsewhere,
+    places: OtherPlaces,
     path: str,
     heads: Iterable[tuple[_Committed, bytes | None, bytes | None]],
 ) -> Iterator[OtherVersion]:
     """The newest commit elsewhere for each version; none where we have all that is there."""
-    worktrees = (worktree.head for worktree in elsewhere.worktrees)
-    by_commit = {head.commit: head for head in (*worktrees, *elsewhere.branches)}
+    worktrees = (worktree.head for worktree in places.worktrees)
+    by_commit = {head.commit: head for head in (*worktrees, *places.branches)}
     for (blob, commits), newest, net_of_first in heads:
         fields = (newest or b"").decode("utf-8", "replace").strip().split("\0")
         if len(fields) != len(_FIELDS):
@@ -179,25 +181,25 @@ def _committed(
         source, commit, author, at = fields
         net = net_of_first
         if source != commits[0]:
-            (net,) = ask_git([_net_change(elsewhere, path, source)], SECONDS)
+            (net,) = ask_git([_ask_net_change(places, path, source)], SECONDS)
         if net is None or net.strip():
             head, name = by_commit[source], author[:_MOST_NAME]
             yield OtherVersion(path, blob, head, None, int(at), commit, name)
 
 
-def _newest_change(elsewhere: Elsewhere, path: str, commits: tuple[str, ...]) -> GitQuestion:
+def _ask_newest_change(places: OtherPlaces, path: str, commits: tuple[str, ...]) -> GitQuestion:
     """Which is the newest commit of the path that these heads have and we lack?"""
-    not_ours = ("--not", elsewhere.own.commit) if elsewhere.own.commit else ()
-    return GitQuestion(elsewhere.root, (*_LOG, *commits, *not_ours, *_only(path)))
+    not_ours = ("--not", places.own.commit) if places.own.commit else ()
+    return GitQuestion(places.root, (*_LOG, *commits, *not_ours, *_limit_to(path)))
 
 
-def _net_change(elsewhere: Elsewhere, path: str, commit: str) -> GitQuestion:
+def _ask_net_change(places: OtherPlaces, path: str, commit: str) -> GitQuestion:
     """No difference if what was changed there was taken back: the merge base has the same."""
-    own = elsewhere.own.commit
+    own = places.own.commit
     if own is None:  # then all that is there is a change; the answer is just not empty
-        return GitQuestion(elsewhere.root, ("rev-parse", commit))
-    return GitQuestion(elsewhere.root, (*_DIFF, f"{own}...{commit}", *_only(path)))
+        return GitQuestion(places.root, ("rev-parse", commit))
+    return GitQuestion(places.root, (*_DIFF, f"{own}...{commit}", *_limit_to(path)))
 
 
-def _only(path: str) -> tuple[str, ...]:
+def _limit_to(path: str) -> tuple[str, ...]:
     return "--", f":(top,literal){path}"

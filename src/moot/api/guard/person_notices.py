@@ -49,14 +49,14 @@ def notify_person(
         return False
     import shlex
 
-    from moot.api.guard.notices import is_first_time
+    from moot.api.guard.notices import claim_notice
     from moot.system.programs import start_detached
 
     try:
         words = shlex.split(command)
     except ValueError:
         return False
-    if not words or not is_first_time(workspace, "notify", moment, once):
+    if not words or not claim_notice(workspace, "notify", moment, once):
         return False
     said = " ".join("".join(c if c.isprintable() else " " for c in sentence).split())
     return start_detached([*words, f"moot: {said[:MOST_CHARACTERS]}"], {VARIABLE: moment})

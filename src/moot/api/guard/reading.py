@@ -49,7 +49,7 @@ def after_read(session: Session, paths: Sequence[str]) -> ReadFiles:
         there = session.in_workspace(guarded.workspace)
         name = there.known_actor()
         if name is not None:
-            told += _untold_holders(there, guarded, name)
+            told += _claim_holders(there, guarded, name)
             _note_seen(there, guarded, name)
     return ReadFiles(name, tuple(told))
 
@@ -69,7 +69,7 @@ def _note_seen(session: Session, guarded: GuardedPaths, name: str) -> None:
         find_unseen(copies, guarded.scopes, editor)
 
 
-def _untold_holders(session: Session, guarded: GuardedPaths, name: str) -> Iterator[Holder]:
+def _claim_holders(session: Session, guarded: GuardedPaths, name: str) -> Iterator[Holder]:
     conflicts = _find_living(session, guarded, name)
     if not conflicts:
         return
@@ -77,13 +77,13 @@ def _untold_holders(session: Session, guarded: GuardedPaths, name: str) -> Itera
 
     if not tells_reading(guarded.worktree_root, session.env):
         return
-    from moot.api.guard.notices import is_first_time
+    from moot.api.guard.notices import claim_notice
     from moot.protocols.presence.overlap import first_by_reservation
 
     state = read_presence(session.workspace)
     reader = "read", session.tool_session_name, name, str(session.sub_agent or "")
     for conflict in first_by_reservation(conflicts):
-        if is_first_time(guarded.workspace, *reader, str(conflict.held.fencing)):
+        if claim_notice(guarded.workspace, *reader, str(conflict.held.fencing)):
             yield describe_holder(conflict, state)
 
 

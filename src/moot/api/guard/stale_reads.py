@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from moot.core.clock import Millis
 
 # The row of a session's beginning stands under this name, which no file has.
-BEGINNING: Final = ""
+SESSION_START: Final = ""
 MOST_PRINTED: Final = 20
 _LAG: Final[Millis] = 20  # a disk's clock may be so much behind
 # Commands that print files, at the beginning of a part of a shell command.
@@ -42,14 +42,14 @@ class UnseenVersion(NamedTuple):
     how: str
 
 
-def note_beginning(
+def note_session_start(
     workspace: Path, root: Path, session: str, agent: str, at: Millis, is_new_process: bool
 ) -> None:
     """A session begins: whatever is there now it may read. One that is resumed began before; what
     its earlier process had open is over."""
     with Copies(workspace, root) as copies:
-        if copies.versions.last(str(root), BEGINNING, Act.READ, session=session) is None:
-            row = FileVersion(str(root), BEGINNING, Act.READ, "", session, at, "")
+        if copies.versions.last(str(root), SESSION_START, Act.READ, session=session) is None:
+            row = FileVersion(str(root), SESSION_START, Act.READ, "", session, at, "")
             copies.versions.note([row])
         if is_new_process:
             copies.versions.journal.end_session(session)
@@ -64,7 +64,7 @@ def find_unseen(copies: Copies, paths: Iterable[str], editor: Editor) -> tuple[U
         change = _find_change(copies, path, present, editor) if present is not None else None
         if change is not None and present is not None:
             unseen.append(change)
-            told.append(_read_by(copies, path, present, editor))
+            told.append(_row_of_reading(copies, path, present, editor))
     if told:
         copies.versions.note(told)
     return tuple(unseen)
@@ -77,7 +77,7 @@ def note_printed(copies: Copies, command: str, folder: str, editor: Editor) -> N
     for path in [path for path in below if not path.startswith(os.pardir)]:
         present = copies.read(path)
         if present is not None and present.blob:
-            rows.append(_read_by(copies, path, present, editor))
+            rows.append(_row_of_reading(copies, path, present, editor))
     if rows:
         copies.versions.note(rows)
 
@@ -97,12 +97,12 @@ def _find_change(
     known = versions.newest(worktree, path, session=editor.session)
     if known is not None and known.blob == present.blob:
         return None
-    began = known or versions.last(worktree, BEGINNING, Act.READ, session=editor.session)
+    began = known or versions.last(worktree, SESSION_START, Act.READ, session=editor.session)
     if began is None:
         return None
     for row in versions.list_history(worktree, path, limit=50):
         if row.act is Act.LEFT and row.blob == present.blob and row.at >= began.at:
-            return None if _is_own(row, editor) else _unseen(row)
+            return None if _is_own(row, editor) else _describe_unseen(row)
     changed_at = os.lstat(f"{worktree}/{path}").st_ctime_ns // 1_000_000
     if known is None and (changed_at + _LAG < began.at or not _is_uncommitted(copies.root, path)):
         return None
@@ -115,11 +115,11 @@ def _is_own(left: FileVersion, editor: Editor) -> bool:
     return left.session == editor.session or (is_program and left.agent == editor.agent)
 
 
-def _unseen(left: FileVersion) -> UnseenVersion:
+def _describe_unseen(left: FileVersion) -> UnseenVersion:
     return UnseenVersion(left.path, left.agent or None, left.at, left.why)
 
 
-def _read_by(copies: Copies, path: str, present: PresentFile, editor: Editor) -> FileVersion:
+def _row_of_reading(copies: Copies, path: str, present: PresentFile, editor: Editor) -> FileVersion:
     return FileVersion(
         worktree=str(copies.root),
         path=path,
@@ -135,9 +135,9 @@ def _read_by(copies: Copies, path: str, present: PresentFile, editor: Editor) ->
 
 def _is_uncommitted(root: Path, path: str) -> bool:
     """What came by a checkout or a merge is in git's history, and overwriting it loses nothing."""
-    from moot.api.guard.git_changes import changed_or_nothing
+    from moot.api.guard.git_changes import list_changed_or_empty
 
-    return path in changed_or_nothing(root, path)
+    return path in list_changed_or_empty(root, path)
 
 
 def _words_printed(command: str) -> Iterator[str]:

@@ -18,10 +18,10 @@ from moot.api.guard.guarded_paths import (
     branch_of,
     find_guarded_folder,
     find_guarded_paths,
-    require_none_gone,
+    require_no_missing_workspace,
 )
-from moot.api.guard.notices import Waiting, forget_old, is_first_time, take_waiting
-from moot.api.guard.unmerged import UnmergedChange, look_for_unmerged, select_untold
+from moot.api.guard.notices import Waiting, claim_notice, delete_old_claims, take_waiting
+from moot.api.guard.unmerged import UnmergedChange, claim_untold, look_for_unmerged
 from moot.api.operation import operation
 from moot.api.session import read_presence
 from moot.core.findings import Finding
@@ -30,7 +30,7 @@ from moot.core.text import Quoted, quote_optional
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from moot.api.guard.after_call import AfterLook, EndedCommand, Looker
+    from moot.api.guard.after_call import CallChanges, EndedCommand, Inspector
     from moot.api.guard.copies import Editor
     from moot.api.presence.arrival import JoinDetails
     from moot.api.session import Session
@@ -156,16 +156,16 @@ def start_session(
     registered. Joining again changes nothing but the time, so a repeat needs no key. Refused as
     `session_replaced` if the name was adopted by another session.
     """
-    from moot.api.guard.stale_reads import note_beginning
+    from moot.api.guard.stale_reads import note_session_start
     from moot.api.observed.sessions import begin_session, never_in_the_way
     from moot.api.presence import arrival
     from moot.api.presence.tool_processes import agent_for_hooks
 
     guarded = find_guarded_folder(session.folder, session.home)
     if guarded is None:
-        require_none_gone((session.folder,), session.keys_path)
+        require_no_missing_workspace((session.folder,), session.keys_path)
         return None
-    forget_old(guarded.workspace)
+    delete_old_claims(guarded.workspace)
     there = session.in_workspace(guarded.workspace)
     workspace = there.workspace
     name = there.known_actor() or agent_for_hooks(workspace, process)
@@ -182,7 +182,7 @@ def start_session(
         alive_at = sign.at if sign is not None else None
         begin_session(workspace, name, session.tool_session_name, alive_at)
         now = workspace.engine.clock()
-        note_beginning(guarded.workspace, root, session.tool_session_name, name, now, begins)
+        note_session_start(guarded.workspace, root, session.tool_session_name, name, now, begins)
     others, waiting = tuple(_others(there, name)), take_waiting(workspace, name)
     plan, decisions = _plan_of(workspace, name), _decisions_for(workspace, name, root)
     return StartedSession(name, others, waiting, plan, decisions)
@@ -191,14 +191,14 @@ def start_session(
 def _decisions_for(workspace: Workspace, name: str, root: Path) -> tuple[EarlierDecision, ...]:
     """Git is asked what is changed only where something was ever decided."""
     from moot.api.decisions.earlier_decisions import find_earlier_decisions
-    from moot.protocols.presence import model as sorted_index
+    from moot.protocols.presence import model
     from moot.system.git_status import find_dirty_files
 
     state = read_presence(workspace)
-    member = sorted_index.find_member(state, name)
+    member = model.find_member(state, name)
     if member is None:
         return ()
-    held = sorted_index.reservations_of(state, name, member.epoch)
+    held = model.reservations_of(state, name, member.epoch)
 
     def touched() -> Iterator[str]:
         yield from (lease.key for lease in held)
@@ -219,9 +219,9 @@ def _decisions_for(workspace: Workspace, name: str, root: Path) -> tuple[Earlier
 
 def _plan_of(workspace: Workspace, name: str) -> SharedPlan | None:
     """The shared plan of what the agent works on; most work has none, and that is one look."""
-    from moot.protocols.presence import model as sorted_index
+    from moot.protocols.presence import model
 
-    member = sorted_index.find_member(read_presence(workspace), name)
+    member = model.find_member(read_presence(workspace), name)
     work = (member.work or member.branch) if member is not None else None
     if not work:
         return None
@@ -238,9 +238,9 @@ def _plan_of(workspace: Workspace, name: str) -> SharedPlan | None:
 def _place_to_join(session: Session, guarded: GuardedPaths, name: str) -> JoinDetails:
     """Joining again does not forget what the agent works on."""
     from moot.api.presence.arrival import JoinDetails
-    from moot.protocols.presence import model as sorted_index
+    from moot.protocols.presence import model
 
-    member = sorted_index.find_member(read_presence(session.workspace), name)
+    member = model.find_member(read_presence(session.workspace), name)
     work = member.work if member is not None else None
     keys = session.tool_session.keys if session.tool_session is not None else ()
     root = guarded.worktree_root
@@ -285,42 +285,44 @@ def after_call(session: Session, call: ToolCall) -> EndedCall | None:
         return None
     there = session.in_workspace(guarded.workspace)
     name = there.actor()
-    look = _look_after(there, call, guarded, name)
+    look = _inspect_call(there, call, guarded, name)
     alias = _note_sub_agent(there, name)
     # What waits is for the session, and not for whichever of its sub-agents calls next.
     waiting = Waiting() if alias else take_waiting(there.workspace, name)
     there.workspace.beat_if_due(name)
     _record_use(there, call, name, look.files, alias)
-    unmerged = _untold_unmerged(there, call) if call.tells_unmerged else ()
+    unmerged = _claim_unmerged(there, call) if call.tells_unmerged else ()
     return EndedCall(name, look.noted, waiting, unmerged)
 
 
-def _untold_unmerged(session: Session, call: ToolCall) -> tuple[UnmergedChange, ...]:
+def _claim_unmerged(session: Session, call: ToolCall) -> tuple[UnmergedChange, ...]:
     """What the edit before did not say, for tools that take no text with an allowed edit."""
     unmerged: tuple[UnmergedChange, ...] = ()
     for guarded in find_guarded_paths(call.paths, session.folder, session.home):
         there = session.in_workspace(guarded.workspace)
         reader = there.tool_session_name, there.actor()
         changes = look_for_unmerged(there.workspace, guarded, there.actor())
-        unmerged += select_untold(changes, guarded, reader)
+        unmerged += claim_untold(changes, guarded, reader)
     return unmerged
 
 
-def _look_after(session: Session, call: ToolCall, guarded: GuardedPaths, name: str) -> AfterLook:
-    from moot.api.guard.after_call import look_after_command, look_after_edit
+def _inspect_call(
+    session: Session, call: ToolCall, guarded: GuardedPaths, name: str
+) -> CallChanges:
+    from moot.api.guard.after_call import inspect_command, inspect_edit
     from moot.api.guard.copies import Editor
 
     now, root = session.workspace.engine.clock(), guarded.worktree_root
     if call.command is None:
         editor = Editor(name, session.tool_session_name, now, call.tool)
-        looker = _make_looker(session, editor)
-        return look_after_edit(session, call.paths, root, looker, call.id)
+        inspector = _make_inspector(session, editor)
+        return inspect_edit(session, call.paths, root, inspector, call.id)
     from moot.core.secrets import SECRET_PATTERNS, redact_text
 
     shown = " ".join(redact_text(SECRET_PATTERNS, call.command[:LONGEST_COMMAND]).split())
     editor = Editor(name, session.tool_session_name, now, shown)
     command = _find_command(session, call, call.command, guarded)
-    return look_after_command(session, command, guarded, _make_looker(session, editor))
+    return inspect_command(session, command, guarded, _make_inspector(session, editor))
 
 
 def _find_command(
@@ -351,9 +353,9 @@ def _find_command(
     return EndedCommand(text, call.folder, CommandBeginning(began_ns), unseen)
 
 
-def _make_looker(session: Session, editor: Editor) -> Looker:
+def _make_inspector(session: Session, editor: Editor) -> Inspector:
     """Who looks, what others hold against it, and what it holds itself."""
-    from moot.api.guard.after_call import Looker
+    from moot.api.guard.after_call import Inspector
     from moot.api.guard.holders import requester_of, reservations_in_the_way
     from moot.protocols.presence.model import name_with_alias
 
@@ -361,7 +363,7 @@ def _make_looker(session: Session, editor: Editor) -> Looker:
     requester = requester_of(session, state, editor.agent)
     others = reservations_in_the_way(state, requester)
     own = (held for held in state.live if held.owner == editor.agent and held not in others)
-    return Looker(editor, name_with_alias(editor.agent, requester.alias), others, tuple(own))
+    return Inspector(editor, name_with_alias(editor.agent, requester.alias), others, tuple(own))
 
 
 def _record_use(
@@ -432,10 +434,10 @@ def wants_to_stop(session: Session, *, take: bool = True) -> StoppingSession | N
     name = there.actor()
     there.workspace.beat_if_due(name)
     waiting = take_waiting(there.workspace, name) if take else Waiting()
-    return StoppingSession(name, waiting, _untold_tests(there, name))
+    return StoppingSession(name, waiting, _claim_tests(there, name))
 
 
-def _untold_tests(session: Session, name: str) -> str | None:
+def _claim_tests(session: Session, name: str) -> str | None:
     """What was seen of tests after the last edit, once for each edit and each way they ended."""
     from moot.api.observed.sessions import open_record
     from moot.protocols.observed.views import describe_tests
@@ -446,7 +448,7 @@ def _untold_tests(session: Session, name: str) -> str | None:
     if tests is None:
         return None
     told = "tests", record.stream, str(record.state.last_edit), tests
-    return tests if is_first_time(workspace.path, *told) else None
+    return tests if claim_notice(workspace.path, *told) else None
 
 
 @operation("hook.end_session", writes=True)

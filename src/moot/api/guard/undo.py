@@ -46,15 +46,15 @@ class FormerVersion(NamedTuple):
     successor: FileVersion | None
 
 
-def list_former(copies: Copies, path: str) -> list[FormerVersion]:
+def list_former_versions(copies: Copies, path: str) -> list[FormerVersion]:
     """What was seen of this file, has a copy, and is not what stands there now; newest first."""
     history = copies.versions.list_history(str(copies.root), path)
     present = copies.read(path)
     former = list[FormerVersion]()
-    seen = {None if present is None else (present.blob, _comparable(present.mode))}
+    seen = {None if present is None else (present.blob, _as_git_mode(present.mode))}
     for at, version in enumerate(history):
-        if version.is_stored and _state(version) not in seen:
-            seen.add(_state(version))
+        if version.is_stored and _identity(version) not in seen:
+            seen.add(_identity(version))
             successor = _successor(version, reversed(history[:at]))
             former.append(FormerVersion(len(former) + 1, version, successor))
     return former
@@ -106,11 +106,11 @@ def describe_difference(path: str, now: bytes, then: bytes) -> str | None:
     return "".join(difflib.unified_diff(before, after, f"{path} (now)", f"{path} (then)"))
 
 
-def _state(version: FileVersion | PresentFile) -> tuple[str, int]:
-    return version.blob, _comparable(version.mode)
+def _identity(version: FileVersion | PresentFile) -> tuple[str, int]:
+    return version.blob, _as_git_mode(version.mode)
 
 
-def _comparable(mode: int) -> int:
+def _as_git_mode(mode: int) -> int:
     """The kind of file, and whether it may be run: what git knows of a mode."""
     return stat.S_IFMT(mode) | (mode & stat.S_IXUSR)
 
@@ -185,7 +185,7 @@ def list_undoable(
     With `path`, from the root of the worktree or absolute, only of that file, or of what is in that
     folder; of this worktree unless `all_worktrees`.
     """
-    guarded = _guarded(session)
+    guarded = _require_workspace(session)
     with Copies(guarded.workspace, guarded.worktree_root, only_reads=True) as here:
         files = here.versions.list_copied_files(MOST_FILES)
     ours = [file for file in files if file[0] == str(guarded.worktree_root)]
@@ -197,7 +197,7 @@ def list_undoable(
     for worktree in dict.fromkeys(file[0] for file in wanted):
         with Copies(guarded.workspace, Path(worktree), only_reads=True) as copies:
             for _worktree, name in (file for file in wanted if file[0] == worktree):
-                known += map(_known, list_former(copies, name))
+                known += map(_describe_version, list_former_versions(copies, name))
     known.sort(key=lambda version: (version.at, -version.number), reverse=True)
     elsewhere = 0 if all_worktrees else len(files) - len(ours)
     return KnownVersions(known[:limit], max(0, len(known) - limit), elsewhere)
@@ -213,14 +213,16 @@ def show(
     blob: str | None = None,
 ) -> VersionDifference:
     """What bringing back a version would change. Without a choice it is the newest that differs."""
-    guarded = _guarded(session)
+    guarded = _require_workspace(session)
     root, name = _find_file(guarded, path)
     with Copies(guarded.workspace, root, only_reads=True) as copies:
-        former = _choose(list_former(copies, name), name, version, at, blob)
+        former = _choose_version(list_former_versions(copies, name), name, version, at, blob)
         present = copies.read(name)
     then = read_copy(guarded.worktree_root, former.version)
     now = b"" if present is None or present.data is None else present.data
-    return VersionDifference(_known(former), quote_optional(describe_difference(name, now, then)))
+    return VersionDifference(
+        _describe_version(former), quote_optional(describe_difference(name, now, then))
+    )
 
 
 @operation("undo.restore", writes=True)
@@ -239,14 +241,14 @@ def restore(
     holds the file it is refused (`reservation_conflict`); with `file` the bytes are written there
     instead. A repeat brings back what the first replaced, unless `blob` names the version.
     """
-    guarded = _guarded(session)
+    guarded = _require_workspace(session)
     root, name = _find_file(guarded, path)
     with Copies(guarded.workspace, root, only_reads=True) as copies:
-        former = _choose(list_former(copies, name), name, version, at, blob)
+        former = _choose_version(list_former_versions(copies, name), name, version, at, blob)
     data = read_copy(guarded.worktree_root, former.version)
     if file is not None:
         write_file(file, data)
-        return RestoredVersion(_known(former), str(file), None)
+        return RestoredVersion(_describe_version(former), str(file), None)
     agent, target = _require_free(session, root, name), root / name
     editor = Editor(agent or "", session.tool_session_name, session.clock(), "moot undo")
     with Copies(guarded.workspace, root) as copies:
@@ -254,10 +256,12 @@ def restore(
         _require_kept(copies, name, editor)
         put_back(target, data, former.version.mode)
         copies.note_left([name], editor)
-    return RestoredVersion(_known(former), str(target), before.blob or None if before else None)
+    return RestoredVersion(
+        _describe_version(former), str(target), before.blob or None if before else None
+    )
 
 
-def _guarded(session: Session) -> GuardedPaths:
+def _require_workspace(session: Session) -> GuardedPaths:
     """The ledger is not needed to find what was lost."""
     from moot.api.guard.guarded_paths import find_guarded_folder
 
@@ -286,10 +290,10 @@ def _find_file(guarded: GuardedPaths, path: str) -> tuple[Path, str]:
     raise NotFound("no_version", f"there is no copy of {quote_name(path)}", hint=_LOST)
 
 
-def _choose(
+def _choose_version(
     former: list[FormerVersion], path: str, number: int | None, at: str | None, blob: str | None
 ) -> FormerVersion:
-    chosen = [each for each in former if _criterion(number, at, blob)(each)]
+    chosen = [each for each in former if _make_filter(number, at, blob)(each)]
     if not former:
         raise NotFound(
             "no_version", f"{quote_name(path)} is as it was last seen", hint="nothing to bring back"
@@ -303,7 +307,7 @@ def _choose(
     return chosen[0]
 
 
-def _criterion(
+def _make_filter(
     number: int | None, at: str | None, blob: str | None
 ) -> Callable[[FormerVersion], bool]:
     """Whether a version is the one that was asked for; at most one way to say which."""
@@ -368,7 +372,7 @@ def _require_kept(copies: Copies, path: str, editor: Editor) -> None:
         )
 
 
-def _known(former: FormerVersion) -> KnownVersion:
+def _describe_version(former: FormerVersion) -> KnownVersion:
     version, successor = former.version, former.successor
     return KnownVersion(
         path=Quoted(version.path),

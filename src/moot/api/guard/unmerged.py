@@ -25,8 +25,8 @@ from moot.core.text import Quoted, quote_name, quote_optional
 from moot.workspace.find import git_common_dir
 
 if TYPE_CHECKING:
-    from moot.api.guard.elsewhere import Elsewhere
     from moot.api.guard.guarded_paths import GuardedPaths
+    from moot.api.guard.other_places import OtherPlaces
     from moot.api.guard.other_versions import OtherVersion
     from moot.core.clock import Millis
     from moot.protocols.presence.model import State
@@ -80,19 +80,19 @@ def require_merged(
     )
 
 
-def select_untold(
+def claim_untold(
     changes: Sequence[UnmergedChange], guarded: GuardedPaths, reader: tuple[str, str]
 ) -> tuple[UnmergedChange, ...]:
     """Those that a reader (its session, its agent) was not told of yet; now it is told."""
     if not changes:
         return ()
-    from moot.api.guard.notices import is_first_time
+    from moot.api.guard.notices import claim_notice
 
     root = str(guarded.worktree_root)
     return tuple(
         change
         for change in changes
-        if is_first_time(guarded.workspace, *reader, root, change.path, change.blob)
+        if claim_notice(guarded.workspace, *reader, root, change.path, change.blob)
     )
 
 
@@ -103,21 +103,19 @@ def look_for_unmerged(
     state = read_presence(workspace)
     if not _is_anything_elsewhere(state, guarded.worktree_root):
         return ()
-    from moot.api.guard.elsewhere import look_around, may_differ
+    from moot.api.guard.other_places import find_other_places, may_differ
 
-    elsewhere = look_around(state, guarded.worktree_root)
-    if elsewhere is None or not (elsewhere.worktrees or elsewhere.branches):
+    places = find_other_places(state, guarded.worktree_root)
+    if places is None or not (places.worktrees or places.branches):
         return ()
     paths = [path for path in guarded.scopes[:MOST_PATHS] if "\n" not in path]
-    differing = [path for path in paths if may_differ(elsewhere, path)]
+    differing = [path for path in paths if may_differ(places, path)]
     if not differing:
         return ()
     from moot.api.guard.other_versions import find_other_versions
 
-    versions = find_other_versions(elsewhere, differing)
-    return tuple(
-        _describe(version, elsewhere, state, guarded.workspace, name) for version in versions
-    )
+    versions = find_other_versions(places, differing)
+    return tuple(_describe(version, places, state, guarded.workspace, name) for version in versions)
 
 
 def _is_anything_elsewhere(state: State, root: Path) -> bool:
@@ -140,12 +138,12 @@ def explain_unmerged(changes: Sequence[UnmergedChange]) -> str:
 
 
 def _describe(
-    version: OtherVersion, elsewhere: Elsewhere, state: State, workspace: Path, name: str
+    version: OtherVersion, places: OtherPlaces, state: State, workspace: Path, name: str
 ) -> UnmergedChange:
     """`name` is who is about to edit the file: never one of those who work elsewhere."""
     from moot.core.clock import SECOND
 
-    roots = [tree.root for tree in elsewhere.worktrees if tree.head == version.head]
+    roots = [tree.root for tree in places.worktrees if tree.head == version.head]
     agent = _who_left_it(version, roots, workspace)
     agents = tuple(
         member.name
@@ -161,7 +159,7 @@ def _describe(
         agent=agent,
         agents=agents,
         at=version.at * SECOND,
-        sentence=Quoted(_sentence(version, elsewhere, agent, agents)),
+        sentence=Quoted(_sentence(version, places, agent, agents)),
     )
 
 
@@ -190,11 +188,11 @@ def _who_left_it(version: OtherVersion, roots: list[Path], workspace: Path) -> s
 
 
 def _sentence(
-    version: OtherVersion, elsewhere: Elsewhere, agent: str, agents: tuple[str, ...]
+    version: OtherVersion, places: OtherPlaces, agent: str, agents: tuple[str, ...]
 ) -> str:
     from moot.core.clock import SECOND, to_text
 
-    own, path = elsewhere.own.branch, quote_name(version.path)
+    own, path = places.own.branch, quote_name(version.path)
     here = quote_name(own) if own else "this worktree"
     branch = f"branch {quote_name(version.head.branch)}" if version.head.branch else "no branch"
     by = f" by {agent}" if agent else ""

@@ -39,7 +39,7 @@ def keep_unsaved_work(
     does not say in time what is changed, nothing is copied: a command is not held back for that.
     """
     stamp = _stamp_file(guarded)
-    looked_ns = _time_of(stamp)
+    looked_ns = _read_mtime(stamp)
     fresh = stamp.with_name(f"{stamp.name}.{os.getpid()}")
     try:
         fresh.parent.mkdir(parents=True, exist_ok=True)
@@ -66,7 +66,7 @@ def _stamp_file(guarded: GuardedPaths) -> Path:
     return guarded.workspace / FOLDER / sha256(root).hexdigest()[:24]
 
 
-def _time_of(stamp: Path) -> int:
+def _read_mtime(stamp: Path) -> int:
     try:
         return stamp.stat().st_mtime_ns
     except OSError:
@@ -124,14 +124,14 @@ def split_changes(
     return SplitChanges(own, unseen, tuple(path for path in unseen if path in observer.held))
 
 
-def remember_told(
+def note_changes_shown(
     workspace: Path, root: Path, paths: Iterable[str], observer: Observer, now: Millis
 ) -> None:
     """The agent was told of these changes to what it holds: now it has seen them."""
     rows = [
         FileVersion(str(root), path, Act.READ, observer.agent, observer.session, now, blob or "")
         for path in paths
-        if (blob := _present_blob(root, path)) is not None
+        if (blob := _current_blob(root, path)) is not None
     ]
     with FileVersions(workspace) as versions:
         versions.note(rows)
@@ -144,10 +144,10 @@ def _is_known(versions: FileVersions, root: Path, path: str, observer: Observer)
     blobs = {row.blob for row in rows if row is not None}
     if not blobs:
         return path in observer.held
-    return _present_blob(root, path) in blobs
+    return _current_blob(root, path) in blobs
 
 
-def _present_blob(root: Path, path: str) -> str | None:
+def _current_blob(root: Path, path: str) -> str | None:
     """Git's id of the file as it is; None if it cannot be read, or is too long to look at."""
     from moot.system.git_objects import MOST_BYTES, blob_id, object_format
 

@@ -50,7 +50,7 @@ class SeenVersion(NamedTuple):
     at_ns: int = 0
 
 
-class Change(NamedTuple):
+class WatchedChange(NamedTuple):
     """A file that is another than before, held by the owner of `held`. It changed after `since_ns`
     and, by the disk, not after `at_ns`."""
 
@@ -134,7 +134,7 @@ class HeldFiles:
             key = key.rpartition("/")[0]
         return by_key[key]
 
-    def take_changes(self, files: Iterable[HeldFile]) -> list[Change]:
+    def take_changes(self, files: Iterable[HeldFile]) -> list[WatchedChange]:
         """Compare these with how they were; how they are now is remembered."""
         changes, unknown = [], []
         for file in dict.fromkeys(files):
@@ -150,7 +150,7 @@ class HeldFiles:
             if now.blob != (before or SeenVersion()).blob or now.blob is None:
                 was = (before or SeenVersion()).blob
                 since = max(self.compared_ns, 0 if before is None else before.at_ns)
-                changes.append(Change(file, held, was, now.blob, since, _time_of(file, now)))
+                changes.append(WatchedChange(file, held, was, now.blob, since, _time_of(file, now)))
         ignored = _ignored(unknown)
         for file in ignored:
             del self._seen[file]
@@ -230,9 +230,9 @@ def _signature(full: str) -> tuple[int, ...]:
 
 def _time_of(file: HeldFile, version: SeenVersion) -> int:
     """When the file was last changed; one that is gone was at most so old as its folder."""
-    from moot.api.guard.held_changes import LAG_NS, last_moment
+    from moot.api.guard.held_changes import LAG_NS, latest_change_time
 
-    return version.signature[0] + LAG_NS if version.signature else last_moment(file.full)
+    return version.signature[0] + LAG_NS if version.signature else latest_change_time(file.full)
 
 
 def find_uncommitted(files: Iterable[HeldFile]) -> list[HeldFile]:

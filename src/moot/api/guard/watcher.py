@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from moot.api.guard.copies import Copies, Editor
 from moot.api.guard.held_changes import Evidence, HeldChange
-from moot.api.guard.letters import describe_change, describe_verdict, is_untold, write_letter
+from moot.api.guard.holder_mail import claim_change, describe_change, describe_verdict, mail_holder
 from moot.api.guard.watched_files import HeldFiles, find_uncommitted
 from moot.api.guard.who_changed import FileChange
 from moot.api.session import read_presence
@@ -31,7 +31,7 @@ from moot.protocols.presence.model import EventType, Reservation
 from moot.system.folder_watch import TooManyWatches, WatchFolders, watch_folders
 
 if TYPE_CHECKING:
-    from moot.api.guard.watched_files import Change, HeldFile
+    from moot.api.guard.watched_files import HeldFile, WatchedChange
     from moot.api.guard.who_changed import Verdict
     from moot.workspace.workspace import Workspace
 
@@ -72,13 +72,13 @@ class Reports:
         self._tell_person = tell_person
         self._waiting: dict[str, list[HeldChange]] = {}
         # by holder: when it got its last letter, and how long the pause after it is
-        self._last_letters: dict[str, tuple[float, float]] = {}
+        self._last_mails: dict[str, tuple[float, float]] = {}
         self._noted_here: set[str] = set()
         self._lacks_copies = False
 
-    def report(self, changes: Iterable[Change]) -> None:
+    def report(self, changes: Iterable[WatchedChange]) -> None:
         """Each change once."""
-        by_root: dict[str, list[Change]] = {}
+        by_root: dict[str, list[WatchedChange]] = {}
         for change in changes:
             by_root.setdefault(change.file.root, []).append(change)
         for root, batch in by_root.items():
@@ -87,10 +87,10 @@ class Reports:
             files = [change.file for change in batch]
             self.keep_copies([file for file in files if file.path in own], own)
             self.keep_copies([file for file in files if file.path not in own])
-            self._sort_out([each for each in explained if not each.is_own])
-        self.write_letters()
+            self._record_or_queue([each for each in explained if not each.is_own])
+        self.mail_holders()
 
-    def _explain(self, root: Path, batch: list[Change]) -> list[HeldChange]:
+    def _explain(self, root: Path, batch: list[WatchedChange]) -> list[HeldChange]:
         since = min(change.since_ns for change in batch)
         with Copies(self._workspace.path, root) as copies:
             evidence = Evidence(self._workspace, copies, since, program=self._name)
@@ -102,7 +102,7 @@ class Reports:
             evidence.close_finished()
         return explained
 
-    def _sort_out(self, explained: list[HeldChange]) -> None:
+    def _record_or_queue(self, explained: list[HeldChange]) -> None:
         """What is proved is left to whose doing it is; everything else is told to the holder."""
         for each in explained:
             if not each.is_proved:
@@ -131,7 +131,7 @@ class Reports:
             self._lacks_copies = True
             self._tell(f"no copies are kept of what others hold: {error}")
 
-    def write_letters(self, *, is_last: bool = False) -> None:
+    def mail_holders(self, *, is_last: bool = False) -> None:
         """To each holder whose last letter is a while ago; at the end of the run to all.
 
         What another run or hook has told meanwhile is left out: it is claimed only now, so that
@@ -139,19 +139,19 @@ class Reports:
         """
         now = time.monotonic()
         for owner in list(self._waiting):
-            written_at, pause = self._last_letters.get(owner, (0.0, 0.0))
+            written_at, pause = self._last_mails.get(owner, (0.0, 0.0))
             if not is_last and now - written_at < pause:
                 continue
             by_verdict: dict[Verdict, list[HeldChange]] = {}
             for each in self._waiting.pop(owner):
-                if is_untold(self._workspace.path, each):
+                if claim_change(self._workspace.path, each):
                     by_verdict.setdefault(each.verdict, []).append(each)
             for verdict, told in by_verdict.items():
-                self._write_letter(owner, verdict, told)
+                self._mail_holder(owner, verdict, told)
             if by_verdict:
                 is_quiet = now - written_at > 2 * LONGEST_PAUSE_SECONDS
                 longer = FIRST_PAUSE_SECONDS if is_quiet else pause * 2
-                self._last_letters[owner] = now, min(longer, LONGEST_PAUSE_SECONDS)
+                self._last_mails[owner] = now, min(longer, LONGEST_PAUSE_SECONDS)
 
     def _is_noted(self, change: FileChange) -> bool:
         """Was the agent's own hook faster?"""
@@ -194,9 +194,9 @@ class Reports:
         noted = (recorded.event for recorded in outcome.recorded)
         self._noted_here.update(e.id for e in noted if isinstance(e, IncursionNoted))
 
-    def _write_letter(self, owner: str, verdict: Verdict, changes: list[HeldChange]) -> None:
+    def _mail_holder(self, owner: str, verdict: Verdict, changes: list[HeldChange]) -> None:
         try:
-            write_letter(self._workspace, owner, verdict, changes)
+            mail_holder(self._workspace, owner, verdict, changes)
         except MootError as error:
             self._tell(f"{owner} was not told: {error}")
         shown = _list_paths(each.change.path for each in changes)
@@ -281,7 +281,7 @@ class Watcher:
         with self._never_raising():
             self._compare_all()
         with self._never_raising():
-            self._reports.write_letters(is_last=True)
+            self._reports.mail_holders(is_last=True)
 
     @contextmanager
     def _never_raising(self, over: threading.Event | None = None) -> Iterator[None]:
@@ -305,7 +305,7 @@ class Watcher:
         try:
             for paths in self._watch(folders, over, int(PAUSE_SECONDS * 1000)):
                 looked_ns = time.time_ns()
-                self._look(paths)
+                self._report_paths(paths)
                 if not is_first:  # what the system told until its answer before this one
                     self._files.compared_ns = self._looked_ns
                 self._looked_ns = looked_ns
@@ -322,11 +322,11 @@ class Watcher:
             over.wait(self._run.beat_seconds)
             self._compare_all()
 
-    def _look(self, paths: frozenset[str]) -> None:
+    def _report_paths(self, paths: frozenset[str]) -> None:
         if paths:
             self._reports.report(self._files.take_changes(self._files.find(sorted(paths))))
         else:
-            self._reports.write_letters()
+            self._reports.mail_holders()
 
     def _compare_all(self) -> None:
         """Every file that others hold, with those that are new."""

@@ -53,7 +53,7 @@ class Announced(msgspec.Struct, frozen=True, omit_defaults=True):
     removed: bool = False
 
 
-class Might(StrEnum):
+class CauseKind(StrEnum):
     """How somebody might have made a change.
 
     EDIT: a call that names this very file. COMMAND: a shell command, or the program of a run.
@@ -62,7 +62,7 @@ class Might(StrEnum):
 
     EDIT = "edit"
     COMMAND = "command"
-    BESIDE = "beside"
+    OTHER_FILES = "beside"
     UNGUARDED = "unguarded"
 
 
@@ -74,7 +74,7 @@ class Cause(msgspec.Struct, frozen=True):
     """
 
     who: str
-    might: Might
+    kind: CauseKind
     predicted: frozenset[str] = frozenset()
     announced: Announced | None = None
 
@@ -132,14 +132,14 @@ def explain(
     if len(announcers) == 1 and "" not in announcers:
         (who,) = announcers
         others = (cause for cause in causes if cause.who != who)
-        if change.is_new or not any(map(_can_be_anything, others)):
+        if change.is_new or not any(map(_can_make_any_bytes, others)):
             return Verdict(Certainty.PROVED, who)
     own = [cause for cause in causes if cause.who == holder]
     if change.words and any(change.words in cause.predicted for cause in own):
         return Verdict(Certainty.ONLY_KNOWN, holder)  # a formatter ran behind its edit
-    if len(own) == len(causes) and any(map(_can_be_anything, own)):
+    if len(own) == len(causes) and any(map(_can_make_any_bytes, own)):
         return Verdict(Certainty.ONLY_KNOWN, holder)
-    if len(causes) == 1 and causes[0].might is Might.COMMAND and causes[0].who:
+    if len(causes) == 1 and causes[0].kind is CauseKind.COMMAND and causes[0].who:
         return Verdict(Certainty.ONLY_KNOWN, causes[0].who)
     return UNKNOWN
 
@@ -153,7 +153,7 @@ def identify_words(data: bytes) -> str:
     return f"words:{sha256(words.encode()).hexdigest()[:40]}"
 
 
-def predict(announced: Announced, before: bytes | None) -> list[bytes | None]:
+def predict_content(announced: Announced, before: bytes | None) -> list[bytes | None]:
     """The bytes that a file may have afterwards (None: no file); nothing if it cannot be told.
 
     `before` is None if there is no file. Tools keep the line ends and the byte order mark that a
@@ -161,9 +161,9 @@ def predict(announced: Announced, before: bytes | None) -> list[bytes | None]:
     """
     if announced.removed:
         return [None]
-    text = _decode(b"" if before is None else before)
+    text = _decode_text(b"" if before is None else before)
     if announced.whole is not None:
-        return list(dict.fromkeys(_as_file(announced.whole, text or "")))
+        return list(dict.fromkeys(_encode_variants(announced.whole, text or "")))
     if text is None:
         return []
     results: Iterable[str] = ()
@@ -202,28 +202,28 @@ def _results_in_a_row(
     while waiting and len(reached) < MOST_RESULTS:
         bytes_now, left = waiting.pop()
         for at in left:
-            for result in predict(edits[at], bytes_now):
+            for result in predict_content(edits[at], bytes_now):
                 reached.add("" if result is None else identify(result))
                 waiting.append((result, tuple(each for each in left if each != at)))
     return reached
 
 
-def _can_be_anything(cause: Cause) -> bool:
+def _can_make_any_bytes(cause: Cause) -> bool:
     """Could it have made bytes that it has not announced? A call that edits this file makes what it
     announced; one that edits other files makes nothing of this one."""
-    if cause.might is Might.BESIDE:
+    if cause.kind is CauseKind.OTHER_FILES:
         return False
-    return cause.might is not Might.EDIT or not cause.is_announced
+    return cause.kind is not CauseKind.EDIT or not cause.is_announced
 
 
-def _decode(data: bytes) -> str | None:
+def _decode_text(data: bytes) -> str | None:
     try:
         return data.decode()
     except UnicodeDecodeError:
         return None
 
 
-def _as_file(text: str, before: str) -> Iterator[bytes]:
+def _encode_variants(text: str, before: str) -> Iterator[bytes]:
     """The text as it is, and with the line ends and the mark of what was there."""
     line_end = "\r\n" if "\r\n" in before else "\n"
     for each in (text, text.replace("\r\n", "\n").replace("\n", line_end)):

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from moot.api.guard.guarded_paths import GuardedPaths, may_carry_hooks
-from moot.api.guard.who_changed import Announced, predict
+from moot.api.guard.who_changed import Announced, predict_content
 from moot.api.hook_setup import companion_hooks, git_hook
 from moot.api.hook_setup.worktrees import place_of
 from moot.coding_tools import all_tools, find_tool
@@ -107,7 +107,7 @@ def require_hooks_kept(
             continue
         data = _bytes_of(file.path)
         before = read_marks(file.tool, file.path, data)
-        results = predict(announced[path], data) if path in announced else []
+        results = predict_content(announced[path], data) if path in announced else []
         if not results:
             raise _refused(
                 file, "this edit may change", "write the file whole, with all of its hooks"

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from msgspec import structs
 
-from moot.api.guard.asked_paths import hint_named_from_root, reach, scope_beside
+from moot.api.guard.asked_paths import count_existing_parts, hint_named_from_root, scope_from_folder
 from moot.api.presence import joining
 from moot.api.typed_paths import read_typed_scopes, remark_on_missing, typed_scope
 from moot.core.errors import Refused
@@ -131,7 +131,7 @@ def _lines(joined: joining.Joined) -> Iterable[str]:
 def remark_on_misread(scopes: Iterable[str], place: Place) -> Iterator[Finding]:
     """A remark on each scope that is probably meant relative to the current folder."""
     for text in scopes:
-        beside = scope_beside(text, place)
+        beside = scope_from_folder(text, place)
         if beside is None:
             continue
         path = text.removesuffix("*")
@@ -143,7 +143,7 @@ def remark_on_misread(scopes: Iterable[str], place: Place) -> Iterator[Finding]:
                 f"`moot reserve {typed_scope(beside)}` is this folder,"
                 " `moot release :/` gives the rest back",
             )
-        elif reach(path, place.folder) > reach(path, place.worktree):
+        elif count_existing_parts(path, place.folder) > count_existing_parts(path, place.worktree):
             yield _remark(
                 text,
                 "named_from_the_root",

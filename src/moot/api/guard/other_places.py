@@ -29,7 +29,7 @@ MOST_WORKTREES: Final = 32
 MOST_BRANCHES: Final = 32
 
 
-class Elsewhere(NamedTuple):
+class OtherPlaces(NamedTuple):
     """Our own head, the other worktrees, the branches of agents."""
 
     root: Path
@@ -45,7 +45,7 @@ class Elsewhere(NamedTuple):
         return tuple(commit for commit in commits if commit != self.own.commit)
 
 
-def look_around(state: State, root: Path) -> Elsewhere | None:
+def find_other_places(state: State, root: Path) -> OtherPlaces | None:
     """None if `root` is no worktree of a repository."""
     common, folder = git_common_dir(root), find_git_folder(root)
     if common is None or folder is None:
@@ -53,7 +53,7 @@ def look_around(state: State, root: Path) -> Elsewhere | None:
     own = read_head(folder, common)
     worktrees = tuple(_other_worktrees(common, root))
     known = {own.branch, *(worktree.head.branch for worktree in worktrees)}
-    return Elsewhere(root, common, own, worktrees, tuple(_branches(state, common, known)))
+    return OtherPlaces(root, common, own, worktrees, tuple(_branches(state, common, known)))
 
 
 def _other_worktrees(common: Path, root: Path) -> Iterator[Worktree]:
@@ -88,12 +88,12 @@ def _branches(state: State, common: Path, known: Iterable[str | None]) -> Iterat
             yield Head(branch, commit)
 
 
-def may_differ(elsewhere: Elsewhere, path: str) -> bool:
+def may_differ(places: OtherPlaces, path: str) -> bool:
     """False if all others stand at our commit and have our bytes."""
-    if elsewhere.other_commits:
+    if places.other_commits:
         return True
-    own = read_bytes(elsewhere.root / path)
-    return any(read_bytes(other.root / path) != own for other in elsewhere.worktrees)
+    own = read_bytes(places.root / path)
+    return any(read_bytes(other.root / path) != own for other in places.worktrees)
 
 
 def read_bytes(file: Path) -> bytes | None:

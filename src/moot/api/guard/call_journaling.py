@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from moot.api.guard.worktree_before import WorktreeBefore
     from moot.core.clock import Millis
 
-UNTOLD_EDIT: Final = "after a patch in a shell command"
+UNREPORTED_EDIT: Final = "after a patch in a shell command"
 
 
 class Caller(msgspec.Struct, frozen=True):
@@ -37,7 +37,7 @@ class Caller(msgspec.Struct, frozen=True):
     sub_agent: str = ""
 
 
-def begin_command(
+def journal_command(
     copies: Copies,
     caller: Caller,
     call: tuple[str, str],
@@ -68,7 +68,7 @@ def begin_command(
     )
 
 
-def begin_edit(
+def journal_edit(
     copies: Copies,
     guarded: GuardedPaths,
     caller: Caller,
@@ -108,23 +108,23 @@ def _describe_files(
         if says is None or present is None or (present.blob and present.data is None):
             yield CallFile(root, scope, before)
             continue
-        from moot.api.guard.who_changed import identify_words, predict
+        from moot.api.guard.who_changed import identify_words, predict_content
 
-        results = predict(says, present.data if present.blob else None)
+        results = predict_content(says, present.data if present.blob else None)
         blobs = [REMOVED if each is None else copies.identify(each) for each in results]
         blobs += [identify_words(each) for each in results if each is not None]
         edit = b"" if says.whole is not None or says.removed else msgspec.json.encode(says)
         yield CallFile(root, scope, before, tuple(blobs), edit)
 
 
-def find_left(call: Call, folders: tuple[str, ...]) -> list[ProcessMark]:
+def find_background_processes(call: Call, folders: tuple[str, ...]) -> list[ProcessMark]:
     """The processes that a command seems to have left behind."""
     from moot.system.background_processes import find_left_processes
 
     return [ProcessMark(*each) for each in find_left_processes(call.last_process, folders)]
 
 
-def copy_untold_edits(workspace: Path, versions_of: Copies, now: Millis) -> None:
+def copy_unreported_edits(workspace: Path, versions_of: Copies, now: Millis) -> None:
     """Copy what edits have left whose end no hook tells; what they announced is theirs."""
     journal = versions_of.versions.journal
     for call in journal.list_untold():
@@ -139,11 +139,11 @@ def copy_untold_edits(workspace: Path, versions_of: Copies, now: Millis) -> None
                         continue
                     after[root, file.path] = present.blob
                     if file.leads_to(present.blob):
-                        editor = Editor(call.agent, call.session, now, UNTOLD_EDIT)
+                        editor = Editor(call.agent, call.session, now, UNREPORTED_EDIT)
                         copies.note_left([file.path], editor, {file.path: present.blob})
                         journal.note_looks(root, {file.path: present.blob}, time.time_ns())
                     else:
                         is_proved = False
-                        copies.keep([file.path], Editor("", "", now, UNTOLD_EDIT))
+                        copies.keep([file.path], Editor("", "", now, UNREPORTED_EDIT))
         if has_changed:
             journal.settle_untold(call, after, is_over=is_proved)

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from moot.api.guard.held_changes import CHANGED_UNKNOWN, HeldChange, is_here
-from moot.api.guard.notices import forget, is_first_time
+from moot.api.guard.held_changes import CHANGED_UNKNOWN, HeldChange, is_held_in
+from moot.api.guard.notices import claim_notice, release_notice
 from moot.api.guard.who_changed import Certainty, Verdict
 from moot.core.errors import MootError
 from moot.core.names import SYSTEM
@@ -22,29 +22,29 @@ if TYPE_CHECKING:
 SHOWN: Final = 20
 
 
-def tell_holders(workspace: Workspace, changes: Iterable[HeldChange]) -> set[str]:
+def notify_holders(workspace: Workspace, changes: Iterable[HeldChange]) -> set[str]:
     """Write to each holder what changed, each change once.
 
     Return the paths of what could not be sent: whoever looks next may tell it.
     """
     groups: dict[tuple[str, Verdict], list[HeldChange]] = {}
     for each in changes:
-        if is_untold(workspace.path, each):
+        if claim_change(workspace.path, each):
             groups.setdefault((each.held.owner, each.verdict), []).append(each)
     not_sent = set[str]()
     for (owner, verdict), told in groups.items():
         try:
-            write_letter(workspace, owner, verdict, told)
+            mail_holder(workspace, owner, verdict, told)
         except MootError:
             for each in told:
-                forget(workspace.path, *_identify(each))
+                release_notice(workspace.path, *_identify(each))
                 not_sent.add(each.change.path)
     return not_sent
 
 
-def is_untold(workspace: Path, each: HeldChange) -> bool:
+def claim_change(workspace: Path, each: HeldChange) -> bool:
     """True for the first who asks. Of what is held in another worktree, one change is told."""
-    return is_first_time(workspace, *_identify(each))
+    return claim_notice(workspace, *_identify(each))
 
 
 def _identify(each: HeldChange) -> tuple[str, ...]:
@@ -52,7 +52,7 @@ def _identify(each: HeldChange) -> tuple[str, ...]:
     # A file that is gone has no time of its own, and that of its folder may move.
     moment = change.until_ns if change.after else change.until_ns // 10**9
     what = change.before or "", change.after or "", str(moment)
-    if not is_here(held, change.worktree):
+    if not is_held_in(held, change.worktree):
         what = "elsewhere", str(held.fencing), ""
     return "changed", change.worktree, change.path, *what
 
@@ -70,7 +70,7 @@ def describe_verdict(verdict: Verdict) -> str:
     return f"changed by {verdict.who}" if verdict.who else CHANGED_UNKNOWN
 
 
-def write_letter(
+def mail_holder(
     workspace: Workspace, owner: str, verdict: Verdict, changes: Sequence[HeldChange]
 ) -> None:
     """One letter of the system about changes that have the same explanation."""
