@@ -1,6 +1,6 @@
 """Run the commands in the `console` blocks of our pages, and put what they print now below them.
 
-    python -m tools.make_page_outputs README.md docs/tour/demo.md
+    python -m tools.make_page_outputs README.md docs/start/demo.md
 
 Only what differs is written anew; read the difference before you commit it. Without names all pages
 are run. What a test compares, and how the commands are run, is `tests/docs/test_console_blocks.py`.

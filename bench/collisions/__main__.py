@@ -26,7 +26,7 @@ from bench.collisions.tally import Cell
 from moot.pages import Fact, to_html, to_markdown
 
 BUILD: Final = Path(__file__).parents[2] / "build" / "collisions"
-DOCS: Final = Path(__file__).parents[2] / "docs"
+DOCS: Final = Path(__file__).parents[2] / "docs" / "explanation"
 # Agents mostly sleep, so several courses disturb each other little; with Moot a bit more, and the
 # tools themselves much. By whether they are real, and under Moot.
 _AT_ONCE: Final = {(False, False): 3, (False, True): 2, (True, False): 1, (True, True): 1}
@@ -45,10 +45,11 @@ def main() -> int:
         _measure(cells, options)
     rows, facts = _read_kept()
     report = page.build_report(rows, facts)
-    _keep(BUILD, rows, {"collisions.html": to_html(report), "collisions.md": to_markdown(report)})
+    pages = {"collisions.html": to_html(report), "collisions.md": to_markdown(report)}
+    _keep(BUILD, BUILD / "pictures", rows, pages)
     if options.docs:
         text = _with_picture(to_markdown(report))
-        _keep(DOCS, rows, {"collisions.md": text})
+        _keep(DOCS, DOCS.parent / "pictures", rows, {"collisions.md": text})
     print(to_markdown(report), f"\nkept in {BUILD.parent.name}/{BUILD.name}", sep="\n")
     return 0
 
@@ -148,16 +149,17 @@ def _with_picture(text: str) -> str:
     """The picture stands above the first section."""
     head, mark, rest = text.partition("\n## ")
     pictures = (
-        "![Changes lost, merge conflicts and time, by arm](pictures/collisions.svg)",
-        "![Changes lost, by how often a lock is heeded](pictures/collisions-lock.svg)",
+        "![Changes lost, merge conflicts and time, by arm](../pictures/collisions.svg)",
+        "![Changes lost, by how often a lock is heeded](../pictures/collisions-lock.svg)",
     )
     return "\n\n".join((head.rstrip(), *pictures)) + f"\n{mark}{rest}"
 
 
-def _keep(folder: Path, rows: Sequence[Row], pages: dict[str, str]) -> None:
-    (folder / "pictures").mkdir(parents=True, exist_ok=True)
-    pictures = {f"pictures/{name}": text for name, text in page.draw_pictures(rows).items()}
-    for name, text in {**pages, **pictures}.items():
+def _keep(folder: Path, pictures: Path, rows: Sequence[Row], pages: dict[str, str]) -> None:
+    pictures.mkdir(parents=True, exist_ok=True)
+    for name, text in page.draw_pictures(rows).items():
+        (pictures / name).write_text(text, encoding="utf-8")
+    for name, text in pages.items():
         (folder / name).write_text(text, encoding="utf-8")
     lines = io.StringIO()
     table = csv.DictWriter(lines, Row.__struct_fields__, lineterminator="\n")
@@ -184,7 +186,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--note", default="", help="a line about this run, for the page")
     parser.add_argument("--more", action="store_true", help="add to the rows of the last run")
     parser.add_argument("--again", action="store_true", help="only the page, from the last run")
-    parser.add_argument("--docs", action="store_true", help="write docs/collisions.md and its like")
+    parser.add_argument(
+        "--docs", action="store_true", help="write docs/explanation/collisions.md and its like"
+    )
     options = parser.parse_args()
     options.scale = options.scale or (_REAL_SCALE if options.real else _SCALE)
     return options

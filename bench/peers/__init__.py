@@ -3,8 +3,8 @@
     python -m bench.peers                        everything; build/peers has page, picture and rows
     python -m bench.peers --peer ag2             some of them (Moot is always there)
     python -m bench.peers --measure append       one question
-    python -m bench.peers --docs                 write docs/peers.md and its picture as well
-    python -m bench.peers --again --docs         the page anew from the rows that were kept
+    python -m bench.peers --docs                 write the page in docs and its picture as well
+    python -m bench.peers --again --docs         write the page again from the rows that were kept
 
 `peers.py` says who, `questions.py` what is asked. `environments.py` makes an environment for each
 with `pip install`; one that does not install is a line that says so. In `drivers/` is one small

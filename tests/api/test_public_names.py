@@ -10,7 +10,8 @@ import pytest
 import moot
 from moot.api.operation import SUBJECTS, all_operations
 
-# What programs call, from README.md and docs/library.md, and the three whose module is elsewhere.
+# What programs call, from README.md and docs/how-to/use-the-library.md, and the three whose module
+# is elsewhere.
 NAMES = (
     "scopes.reserve",
     "agents.register",

@@ -367,7 +367,7 @@ def test_at_a_terminal_it_says_what_it_does_and_offers_the_page(bare: Project) -
 
 
 def test_short_and_with_every_command_is_a_contradiction(bare: Project) -> None:
-    """Short is the default: docs/tour/demo.md holds its every line, tests/web/test_demo.py asks."""
+    """Short is the default; docs/start/demo.md shows every line of it."""
     assert bare.refused("demo", "--short", "--commands") == ("usage", 2)
     assert not (bare.root / "stage").exists()
 

@@ -110,7 +110,7 @@ def test_the_readme_shows_commands() -> None:
 
 def pages_to_run() -> list[Any]:
     """All pages with blocks; the demonstration is played once elsewhere (`cli/test_demo.py`)."""
-    marks = {ROOT / "docs/tour/demo.md": pytest.mark.thorough}
+    marks = {ROOT / "docs/start/demo.md": pytest.mark.thorough}
     return [pytest.param(page, marks=marks.get(page, ())) for page in with_blocks()]
 
 

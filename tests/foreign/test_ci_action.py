@@ -144,6 +144,6 @@ def test_without_a_trust_file_nothing_is_called_good(request_: PullRequest) -> N
 
 
 def test_the_ready_workflow_gives_the_action_what_it_takes() -> None:
-    (job,) = read_yaml(ROOT / "docs" / "ci" / "moot-records.yml")["jobs"].values()
+    (job,) = read_yaml(ROOT / "docs" / "how-to" / "moot-records.yml")["jobs"].values()
     (step,) = [step for step in job["steps"] if "moot@" in step["uses"]]
     assert step["with"].keys() <= read_yaml(ROOT / "action.yml")["inputs"].keys()

@@ -1,4 +1,4 @@
-"""The commands of docs/machines.md, typed as they stand there."""
+"""The commands of docs/how-to/share-a-ledger.md, typed as they stand there."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from moot.surfaces.cli.main import cli
 from tests.hosts.keeper_process import KeeperProcess
 from tests.project import Project
 
-PAGE = Path(__file__).parents[2] / "docs" / "machines.md"
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "share-a-ledger.md"
 _BLOCK = re.compile(r"^```sh\n# on (\w+)\n(.*?)^```$", re.M | re.S)
 
 

@@ -1,4 +1,4 @@
-"""What a machine has although nobody can be asked: what docs/machines.md promises for that."""
+"""What works on a machine without its keeper, as docs/how-to/share-a-ledger.md promises."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Independent opinions about a ledger, from its bytes and with nothing of the engine or the core.
 
-Hashes, chains, signatures, states and trees are computed again from docs/format.md with the
-standard library and PyNaCl alone.
+Hashes, chains, signatures, states and trees are computed again from docs/reference/format.md with
+the standard library and PyNaCl alone.
 """
 
 from __future__ import annotations

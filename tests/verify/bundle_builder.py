@@ -1,7 +1,7 @@
 """Builds bundles by hand, honest ones and forged ones, for the tests of the verifiers.
 
-Written from docs/format.md with PyNaCl and nothing of Moot, so that a mistake shared by writer and
-verifier cannot hide here. Everything is deterministic: a key comes from its label.
+Written from docs/reference/format.md with PyNaCl and nothing of Moot, so that a mistake shared by
+writer and verifier cannot hide here. Everything is deterministic: a key comes from its label.
 
     ledger = Ledger()
     ada = ledger.add("ada")

@@ -20,7 +20,7 @@ VARIABLES: Final = {
     "BB_AGENT_STALE_MINUTES": "after how many minutes without a sign of life this reader calls an agent stale; at `moot init` it becomes the workspace's own",
     "MOOT_HOOK_SECONDS": "how long a hook may take before it holds the edit back; below the coding tool's own limit",
     "MOOT_CLOCK": "a fixed time, for tests: only with no workspace, or in one that was made under it",
-    "MOOT_OTEL": "`1` exports spans and metrics of moot itself to where `OTEL_EXPORTER_OTLP_ENDPOINT` says, `0` does not, whatever `telemetry.export` says (see [telemetry](../telemetry.md)); `moot run` sets it for its program",
+    "MOOT_OTEL": "`1` exports spans and metrics of moot itself to where `OTEL_EXPORTER_OTLP_ENDPOINT` says, `0` does not, whatever `telemetry.export` says (see [telemetry](../how-to/measure-usage.md)); `moot run` sets it for its program",
     "MOOT_DEBUG": "`1` tells on standard error what was opened, locked, decided and committed, with times, and shows where an internal error came from",
     "MOOT_EXECUTION": "set for programs that `moot trace exec` starts: marks what they leave behind",
     "MOOT_MOMENT": "set for `notify.command`: blocked, decision, incursion, unguarded or permission",

@@ -212,7 +212,7 @@ class Codex(CodingTool):
         return Refused(
             "settings_unreadable",
             f"{self.server_file} {why}; it was not touched",
-            hint="add the server by hand as docs/mcp.md shows",
+            hint="add the server by hand as docs/how-to/use-mcp.md shows",
         )
 
     # A start --------------------------------------------------------------------------------------

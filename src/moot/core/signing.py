@@ -1,7 +1,8 @@
 """Ed25519 keys and DSSE signatures, checked as strictly as libsodium does.
 
 With the identity point as public key, OpenSSL and others accept any message; libsodium does not.
-`public_key` refuses such weak points before they can be registered. docs/format.md section 2.
+`public_key` refuses such weak points before they can be registered. docs/reference/format.md
+section 2.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from moot.engine.signers import LedgerTrust
 from moot.store.artifacts import Artifacts
 
 # Which events of a revoked key still count: those up to the heads that its revocation cites; none,
-# if that artifact is missing or cannot be read. docs/format.md section 4.
+# if that artifact is missing or cannot be read. docs/reference/format.md section 4.
 
 _decode = msgspec.json.Decoder(dict[str, tuple[int, str]]).decode
 _NONE = -1
@@ -50,7 +50,8 @@ class CitedHeads:
 
 
 AUTHORS_KEPT = 4096  # beyond this many all are forgotten: it is only a cache
-# The only events of the registry that count without the root key. docs/format.md section 4.
+# The only events of the registry that count without the root key. docs/reference/format.md section
+# 4.
 _BY_HUMANS = ("registry.key_revoked", "registry.artifact_erased")
 
 

@@ -1,7 +1,7 @@
 """Bundles: the ledger, or some of its streams, as lines that anyone can check offline.
 
-docs/format.md section 6. Everything is read in one consistent view, twice: once for the digest
-that stands in the header, once to be written. Memory does not grow with the ledger.
+docs/reference/format.md section 6. Everything is read in one consistent view, twice: once for the
+digest that stands in the header, once to be written. Memory does not grow with the ledger.
 """
 
 from __future__ import annotations

@@ -190,7 +190,7 @@ def found_ledger(
 
 
 # Erasing an artifact: first the event that says so, then the bytes. After a crash between the two,
-# erasing again finishes the work and records nothing twice. docs/decisions/0007.
+# erasing again finishes the work and records nothing twice. Decision 0007.
 
 
 def erase_artifact(

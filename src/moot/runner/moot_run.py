@@ -206,7 +206,8 @@ def run(
     run.
 
     With `usage` (None: as the user's own settings say) coding tools are asked to report what they
-    use to this run, on loopback; `docs/telemetry.md` says how, and when they are left alone.
+    use to this run, on loopback; `docs/how-to/measure-usage.md` says how, and when they are left
+    alone.
     """
     from moot.runner.guard_proof import proving
     from moot.runner.launching import prepare_start

@@ -1,9 +1,9 @@
 """Which reports of the coding tools name one call of a model, and what of them counts.
 
-Each tool's module says so, as the tool was seen to send it (docs/telemetry.md names the versions):
-in the signal `logs` a report is found by its `event.name`, in `traces` by the name of a span.
-Everything else in a document is passed by: texts, paths and names never leave this module. A number
-that is none counts as not said, like everywhere (`agents/cost.py`)."""
+Each tool's module says so, as the tool was seen to send it (docs/how-to/measure-usage.md names the
+versions): in the signal `logs` a report is found by its `event.name`, in `traces` by the name of a
+span. Everything else in a document is passed by: texts, paths and names never leave this module. A
+number that is none counts as not said, like everywhere (`agents/cost.py`)."""
 
 from __future__ import annotations
 

@@ -2,8 +2,8 @@
 
 One record for what stands in the newest commit, with its revision, and one for what is not
 committed yet. Ranges come from this machine's memory of versions (`.moot/files.db`), which is not
-signed; the metadata names the signed record of each session's calls. docs/readings.md says how the
-draft is read where it says two things.
+signed; the metadata names the signed record of each session's calls. docs/explanation/readings.md
+says how the draft is read where it says two things.
 """
 
 from __future__ import annotations

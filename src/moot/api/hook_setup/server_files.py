@@ -82,7 +82,7 @@ def plan_entry(tool: CodingTool, place: Place, *, share: bool, trust: bool) -> P
 
 
 def _not_planned(path: Path, code: str, message: str, hint: str = "") -> PlannedEntry:
-    hint = hint or "add the server by hand as docs/mcp.md shows"
+    hint = hint or "add the server by hand as docs/how-to/use-mcp.md shows"
     where = str(path)
     why = Finding(
         rule="mcp", code=code, message=message, hint=hint, severity=Severity.INFO, where=where

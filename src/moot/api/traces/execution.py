@@ -122,11 +122,11 @@ def run(
 ) -> TraceRun:
     """Let participants propose, judge, intend and claim until the work is verified.
 
-    Each of `participants` is NAME=SPEC (docs/participants.md); a session with a name may only bring
-    its own. What they say is signed by their keys and judged by the trace's own rules. A command
-    that they intend runs only with `execute`, and only if the critic and the policy let it.
-    `terminal` is where a participant called `human` is asked. A repeat goes on where the trace
-    stands.
+    Each of `participants` is NAME=SPEC (docs/how-to/write-a-participant.md); a session with a name
+    may only bring its own. What they say is signed by their keys and judged by the trace's own
+    rules. A command that they intend runs only with `execute`, and only if the critic and the
+    policy let it. `terminal` is where a participant called `human` is asked. A repeat goes on where
+    the trace stands.
     """
     from moot.api.runs.trace import ExecutionSite, run_trace
 

@@ -186,7 +186,8 @@ COMMANDS = (
 )
 
 
-# Facts about keys. docs/format.md section 4 is their contract; the field names are signed.
+# Facts about keys. docs/reference/format.md section 4 is their contract; the field names are
+# signed.
 
 
 class LedgerCreated(Event, frozen=True):
@@ -268,8 +269,8 @@ EVENTS = (
 )
 
 
-# The statements that new keys and their endorsers sign (docs/format.md section 4). Each names the
-# ledger, so that its proof is worth nothing in another.
+# The statements that new keys and their endorsers sign (docs/reference/format.md section 4). Each
+# names the ledger, so that its proof is worth nothing in another.
 
 ORIGIN_PREFIX = "moot.ledger/"
 

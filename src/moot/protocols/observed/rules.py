@@ -1,6 +1,7 @@
 """The rules of observed work, one row each, and which of them a command must keep.
 
-T-nn are the readings in docs/readings.md: the Agent Protocol does not speak of observed work.
+T-nn are the readings in docs/explanation/readings.md: the Agent Protocol does not speak of observed
+work.
 """
 
 from __future__ import annotations

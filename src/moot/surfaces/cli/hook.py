@@ -59,8 +59,8 @@ def install(installed: tools.InstalledHooks) -> Iterable[str]:
     this clone. With --share it writes settings to commit; they do nothing for colleagues without
     moot. Running it again changes nothing; `uninstall` restores what was there. Codex and Gemini
     CLI run hooks only if you trust them: --trust stores that; without it this command prints what
-    you must do. The tool also starts `moot mcp`, which gives its model moot's tools (docs/mcp.md);
-    with --trust it starts them without asking, if the tool allows that.
+    you must do. The tool also starts `moot mcp`, which gives its model moot's tools
+    (docs/how-to/use-mcp.md); with --trust it starts them without asking, if the tool allows that.
 
     Examples:
       moot hook install claude
@@ -256,9 +256,9 @@ def test_lines(tried: TriedHooks) -> Iterator[str]:
 def mcp(shell: Shell) -> None:
     """Serve eight tools to a model, on standard input and output.
 
-    A coding tool starts this and ends it; docs/mcp.md says how to tell it to. Under MOOT_AGENT
-    (`moot run` sets it) the model acts as that agent, else an agent of its own joins with the
-    first call and leaves at the end.
+    A coding tool starts this and ends it; docs/how-to/use-mcp.md says how to tell it to. Under
+    MOOT_AGENT (`moot run` sets it) the model acts as that agent, else an agent of its own joins
+    with the first call and leaves at the end.
 
     \b
     Examples:

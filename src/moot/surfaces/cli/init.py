@@ -38,8 +38,8 @@ def init(
     a copy of it, fetched and verified, and the agents' keys of this machine.
 
     At a terminal it offers to set up git and all coding tools on PATH. Your yes also tells the
-    tools to trust these hooks, and the server that some of them start (docs/mcp.md). --tools sets
-    up tools without asking, and stores no trust.
+    tools to trust these hooks, and the server that some of them start (docs/how-to/use-mcp.md).
+    --tools sets up tools without asking, and stores no trust.
 
     Examples:
       moot init
