@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from moot.api.bridges.to_parliament import standing
+from moot.api.bridges.to_parliament import assess_result
 from moot.protocols.debate.checker import check_session
 from moot.protocols.mail.body import read_body
 from tests.bridges.payments_project import FINCH, NEED, SCOPE, STUCK, PaymentsProject
@@ -144,9 +144,11 @@ def test_agreement_of_fewer_than_half_is_thin(project: PaymentsProject) -> None:
 
 @pytest.mark.requirement("XPR-04")
 def test_a_result_is_sure_only_without_errors_and_after_the_end() -> None:
-    sure = standing(check_session(TWO_ROUNDS))
+    sure = assess_result(check_session(TWO_ROUNDS))
     assert (sure.reached, sure.thin, sure.provisional, sure.errors) == (True, False, False, 0)
-    going_on = standing(check_session(TWO_ROUNDS[: TWO_ROUNDS.index("<!-- entry: 00000004")]))
+    going_on = assess_result(check_session(TWO_ROUNDS[: TWO_ROUNDS.index("<!-- entry: 00000004")]))
     assert going_on.provisional
-    faulty = standing(check_session(TWO_ROUNDS.replace("confidence: 0.7", "confidence: sure", 1)))
+    faulty = assess_result(
+        check_session(TWO_ROUNDS.replace("confidence: 0.7", "confidence: sure", 1))
+    )
     assert faulty.errors == 1

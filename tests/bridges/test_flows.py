@@ -512,23 +512,28 @@ def test_only_a_question_that_blocks_is_argued(project: PaymentsProject) -> None
 
 @pytest.mark.requirement("FLO-10")
 def test_one_person_under_all_names(project: PaymentsProject) -> None:
-    from moot.api.bridges.participants import agent_of, pascal, person, snake
+    from moot.api.bridges.participants import (
+        describe_person,
+        find_agent_name,
+        to_agent_name,
+        to_pascal_case,
+    )
 
     project.approved()
     project.trace()
     session = project.session()["parliament_id"]
     with project.workspace() as space:
         streams = [f"parliament/{session}", "trace/t1"]
-        one = person(space, CRANE, streams)
+        one = describe_person(space, CRANE, streams)
         assert (one.seats, one.parts) == ({session: "rep_2"}, {"t1": ["planner"]})
         assert one.brenner == "TealCrane"
         key = one.keys[0]
         for named in (CRANE, "TealCrane", f"{session}/rep_2", key, key[:8]):
-            assert agent_of(space, named, streams) == CRANE
-        assert agent_of(space, "rep_2", streams) == CRANE
+            assert find_agent_name(space, named, streams) == CRANE
+        assert find_agent_name(space, "rep_2", streams) == CRANE
         for nobody in ("NoBody", "rep_9", "", "x/y", "0000"):
-            assert agent_of(space, nobody, streams) is None
-    assert snake(pascal(CRANE)) == CRANE
+            assert find_agent_name(space, nobody, streams) is None
+    assert to_agent_name(to_pascal_case(CRANE)) == CRANE
     for named in ("TealCrane", f"{session}/rep_2", key[:12]):
         people = project.ok("story", named)["people"]
         assert CRANE in [one["agent"] for one in people]

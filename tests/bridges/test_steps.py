@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from moot.api.bridges import sources
-from moot.api.bridges.participants import agent_of
-from moot.api.bridges.story import story_of
+from moot.api.bridges.participants import find_agent_name
+from moot.api.bridges.story import read_story
 from moot.core.errors import MootError
 from tests.bridges.payments_project import FINCH, HERON, NEED, PARTS, PaymentsProject, at
 from tests.project import CRANE, MOOT, OTTER
@@ -34,14 +34,14 @@ def dead(*_a, **_k):
 
 where = sys.argv[1]
 if where == "begun":
-    steps._free = dead
+    steps._find_free_target = dead
 elif where == "made":
-    real = steps._run
+    real = steps._execute
     def finish(space, path, command, source):
         if type(command).__name__ == "FinishStep":
             os._exit(9)
         real(space, path, command, source)
-    steps._run = finish
+    steps._execute = finish
 elif where == "file":
     real_create = session.create
     def create(*args, **more):
@@ -343,9 +343,14 @@ def test_any_text_as_an_id_is_answered(project: PaymentsProject) -> None:
         @settings(max_examples=examples(60), deadline=None)
         @given(st.text(max_size=60))
         def ask(named: str) -> None:
-            for look in (story_of, sources.message, sources.presence_event, sources.debate):
+            for look in (
+                read_story,
+                sources.find_message,
+                sources.find_presence_event,
+                sources.find_debate,
+            ):
                 with suppress(MootError):
                     look(space, named)
-            agent_of(space, named)
+            find_agent_name(space, named)
 
         ask()

@@ -53,7 +53,7 @@ def test_a_decisions_story_tells_its_debate_in_one_line_a_voice(
         "  coral-finch reject 0.8: By rule: always reject.",
         f"the vote: carried: 2 approve, 1 reject: agreed ({share})",
         "dissent: coral-finch",
-        "operator said: approved: We can run that.",
+        "operator ruled: approved: We can run that.",
     ]
     assert not [line for line in told if "decision." in line or "call noted" in line]
 

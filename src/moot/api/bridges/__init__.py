@@ -1,18 +1,18 @@
-"""From one protocol to another, and the whole path that a thing belongs to.
+"""Steps from one protocol to another, and the path that joins them.
 
 approval_to_trace.py  an approved bill becomes a trace, with the planner's proposal in it
-damage.py             a flow does not go on from a damaged record or file
-handovers.py          who goes on under an old name gets its parts and seats back
-participants.py       one person under all native names (FLO-10)
-protocols.py          from one protocol to another, as operations
-sources.py            the record that a native id, a file or a folder stands for
-steps.py              one step of a path: on record before it is made, and made once
-stories.py            the whole path that something belongs to, as sentences and a page
-story.py              the path in order: every step and record, who, when, in a few words
-to_debate.py          a message that needs an answer by several becomes a debate
-to_mail.py            a message by the machine, once, as a step of a path
-to_parliament.py      what a debate agreed on, or could not, goes to a parliament
-work.py               to provable work and back, as operations
+damage.py             refuses to start a flow from a damaged record or file
+handovers.py          gives an adopted name its parts and seats back; reports takeovers and timeouts
+participants.py       finds one agent under its names in every protocol (FLO-10)
+protocols.py          operations that open a debate or a parliament
+sources.py            finds the record that an id, a file or a folder refers to
+steps.py              takes one step of a path, recorded before it is made, and only once
+stories.py            the operation `story`: a path as sentences and as a page
+story.py              reads a path in order: every step and record, who and when
+to_debate.py          opens a debate about a message
+to_mail.py            steps that send a message, and challenges that come from one
+to_parliament.py      convenes a parliament after a debate
+work.py               operations that lead to traces, and from traces to mail
 """
 
 from typing import TYPE_CHECKING

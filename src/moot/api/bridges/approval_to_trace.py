@@ -1,8 +1,8 @@
-"""An approved bill becomes work that can be proved: a trace, and the planner's proposal in it.
+"""Turn an approved bill into provable work: a trace, and the planner's proposal in it.
 
-The trace is opened by the machine; the proposal is signed by the planner, who runs this flow. The
-bill's approval replaces nothing: the critic has still to approve the proposal (XPR-03), and
-neither runs it nor was alone in wanting it (XPR-08).
+Moot opens the trace; the planner, who runs this flow, signs the proposal. The bill's approval does
+not replace the critic's: the critic must still approve the proposal (XPR-03), must not be its
+executor, and must not be the only one who approved in the debate (XPR-08).
 """
 
 from __future__ import annotations
@@ -13,7 +13,14 @@ import msgspec
 
 from moot.api.bridges import sources
 from moot.api.bridges.sources import FlowSource
-from moot.api.bridges.steps import StepPlan, TakenStep, list_caused, path_of, state_of, take_step
+from moot.api.bridges.steps import (
+    StepPlan,
+    TakenStep,
+    list_records_by_cause,
+    path_of,
+    state_of,
+    take_step,
+)
 from moot.api.debates.record import path_in_record
 from moot.api.parliaments.ruling import decisions_argued_in
 from moot.api.parliaments.session import ParliamentSession
@@ -25,7 +32,7 @@ from moot.engine.job import Link
 from moot.protocols.decision import stream_of
 from moot.protocols.decision.machine import MACHINE as DECISION
 from moot.protocols.decision.model import Stage
-from moot.protocols.parliament import events as did
+from moot.protocols.parliament import events as parliament_events
 from moot.protocols.parliament.documents.final_document import last_counted_ballot
 from moot.protocols.parliament.model import Bill
 from moot.protocols.path.model import MadeThing, PlayedPart, StepTarget
@@ -37,45 +44,51 @@ from moot.protocols.trace.policy import DEFAULT_POLICY, Policy
 from moot.workspace.workspace import Workspace
 
 FLOW = "approval-to-trace"
-# XPR-03: who runs it holds what it writes, also where nobody has joined presence.
-GUARDED: Final = msgspec.structs.replace(DEFAULT_POLICY, require_reservation=True)
+# XPR-03: the executor must hold a reservation for what it writes, even if no agent joined presence.
+GUARDED_POLICY: Final = msgspec.structs.replace(DEFAULT_POLICY, require_reservation=True)
 
 
 class WorkPlan(NamedTuple):
     """How the work shall be done: who plays which part, with which tools, leaving which evidence.
 
-    With `supersede` the proposal takes the place of the one that stands in that trace (FLO-07).
+    With `supersede` the proposal replaces the current one of that trace (FLO-07).
     """
 
     parts: dict[Role, str]
     tools: tuple[str, ...]
     evidence: tuple[str, ...] = ()
-    policy: Policy = GUARDED
+    policy: Policy = GUARDED_POLICY
     supersede: str | None = None
 
 
-def approval_to_trace(workspace: Workspace, named: str, actor: str, work: WorkPlan) -> TakenStep:
-    room = sources.parliament(workspace, named)
-    _require_no_veto(workspace, room)
-    recorded = sources.latest(workspace, room.stream, (did.BillApproved, did.BillAmended))
-    _require_person(workspace, recorded)
-    bill = room.state.bill
+def approval_to_trace(
+    workspace: Workspace, reference: str, actor: str, work: WorkPlan
+) -> TakenStep:
+    parliament = sources.open_parliament(workspace, reference)
+    _require_no_veto(workspace, parliament)
+    recorded = sources.find_latest(
+        workspace,
+        parliament.stream,
+        (parliament_events.BillApproved, parliament_events.BillAmended),
+    )
+    _require_signed_by_person(workspace, recorded)
+    bill = parliament.state.bill
     assert bill is not None  # only a bill is approved
-    parts = _parts(workspace, work)
+    parts = _resolve_parts(workspace, work)
     planner = parts[Role.PLANNER]
     if actor != planner:
         raise Refused(
             "not_the_planner",
-            f"the proposal is {planner}'s to sign, and you are {actor}",
+            f"only {planner} may sign the proposal, and you are {actor}",
             hint=f"let {planner} do it: moot flow {FLOW} ...",
         )
     if not work.tools:
         raise Refused(
-            "tools_required", "nobody said which tools this needs", hint="--tool NAME, each once"
+            "tools_required", "no tool was named for this work", hint="add --tool NAME for each"
         )
-    source = sources.source_of(recorded, room.id)
-    place = path_in_record(workspace.root, room.folder)
-    evidence = (*_conditions(room), *(work.evidence or (bill.sections.solution,)))
+    source = sources.make_source_record(recorded, parliament.id)
+    place = path_in_record(workspace.root, parliament.folder)
+    evidence = (*_list_conditions(parliament), *(work.evidence or (bill.sections.solution,)))
     flow_source = FlowSource(source, bill.title, recorded.actor.id, recorded.corr, place)
 
     def target() -> StepTarget:
@@ -87,11 +100,13 @@ def approval_to_trace(workspace: Workspace, named: str, actor: str, work: WorkPl
     def make(target: StepTarget, link: Link) -> tuple[MadeThing, ...]:
         made = MadeThing("session", target.stream, 0, target.id)
         if workspace.engine.load(target.stream).seq < 0:
-            task = f"{bill.title}\n\n{bill.summary}\n\nBill version {bill.version} of {room.id}."
+            task = (
+                f"{bill.title}\n\n{bill.summary}\n\nBill version {bill.version} of {parliament.id}."
+            )
             opening = tracing.opening_command(workspace, task, parts, work.policy)
             tracing.execute_step(workspace, target.stream, opening, SYSTEM, link)
-        command = _proposal(workspace, target, bill, work, evidence)
-        return (made, _propose(workspace, target, command, actor, link))
+        command = _build_proposal(workspace, target, bill, work, evidence)
+        return (made, _record_proposal(workspace, target, command, actor, link))
 
     plan = StepPlan(
         FLOW,
@@ -99,17 +114,17 @@ def approval_to_trace(workspace: Workspace, named: str, actor: str, work: WorkPl
         actor,
         target,
         make,
-        fresh=work.supersede is None,
-        named=work.supersede is not None,
+        needs_new_stream=work.supersede is None,
+        target_was_named=work.supersede is not None,
         parts=tuple(PlayedPart(str(role), agent) for role, agent in parts.items()),
-        approvers=_approvers(workspace, flow_source),
+        approvers=_list_approvers(workspace, flow_source),
     )
     return take_step(workspace, plan)
 
 
-def _require_no_veto(workspace: Workspace, room: ParliamentSession) -> None:
-    """A person's veto of the decision counts, whatever the session came to (DEC-028)."""
-    for decision in decisions_argued_in(workspace.engine, room.stream):
+def _require_no_veto(workspace: Workspace, parliament: ParliamentSession) -> None:
+    """Refuse if a person vetoed the decision, whatever the parliament decided (DEC-028)."""
+    for decision in decisions_argued_in(workspace.engine, parliament.stream):
         state = workspace.engine.state(DECISION, stream_of(decision))
         if state.stage is Stage.VETOED and state.word is not None:
             raise Refused(
@@ -119,10 +134,10 @@ def _require_no_veto(workspace: Workspace, room: ParliamentSession) -> None:
             )
 
 
-def _require_person(workspace: Workspace, recorded: Recorded[Any]) -> None:
-    """What came with imported files is signed by the clerk: nobody here has approved it."""
-    signed = workspace.engine.registry().keys.get(recorded.actor.kid)
-    if signed is None or signed.kind is not KeyClass.HUMAN:
+def _require_signed_by_person(workspace: Workspace, recorded: Recorded[Any]) -> None:
+    """Refuse an approval that was imported from files: the clerk signed it, no person here did."""
+    key = workspace.engine.registry().keys.get(recorded.actor.kid)
+    if key is None or key.kind is not KeyClass.HUMAN:
         raise Refused(
             "nobody_approved",
             "no person of this workspace signed this approval: it was read from files",
@@ -130,31 +145,32 @@ def _require_person(workspace: Workspace, recorded: Recorded[Any]) -> None:
         )
 
 
-def _parts(workspace: Workspace, work: WorkPlan) -> dict[Role, str]:
+def _resolve_parts(workspace: Workspace, work: WorkPlan) -> dict[Role, str]:
     if work.supersede is None:
         return work.parts
     state = workspace.engine.state(TRACE, tracing.require_trace(workspace, work.supersede))
-    return {one.role: one.agent for one in state.roles}
+    return {binding.role: binding.agent for binding in state.roles}
 
 
-def _approvers(workspace: Workspace, found: FlowSource) -> tuple[str, ...]:
-    """Who was for it in the debate that led here, if there was one."""
-    steps = state_of(workspace, path_of(workspace, FLOW, found)).steps_in_order()
+def _list_approvers(workspace: Workspace, flow_source: FlowSource) -> tuple[str, ...]:
+    """Return the agents that approved in the debate that led here, if there was one."""
+    steps = state_of(workspace, path_of(workspace, FLOW, flow_source)).steps_in_order()
     debates = [step.approvers for step in steps if step.source.protocol == "debate"]
     return debates[-1] if debates else ()
 
 
-def _conditions(room: ParliamentSession) -> tuple[str, ...]:
-    """What the voters asked for when the bill was passed, each once."""
-    ballot = last_counted_ballot(room.read_proceedings())
+def _list_conditions(parliament: ParliamentSession) -> tuple[str, ...]:
+    """Return the conditions that voters set when the bill passed, without repeats."""
+    ballot = last_counted_ballot(parliament.read_proceedings())
     votes = ballot.votes.values() if ballot is not None else ()
-    return tuple(dict.fromkeys(one for vote in votes for one in vote.conditions if one.strip()))
+    conditions = (condition for vote in votes for condition in vote.conditions)
+    return tuple(dict.fromkeys(condition for condition in conditions if condition.strip()))
 
 
-def _proposal(
+def _build_proposal(
     workspace: Workspace, target: StepTarget, bill: Bill, work: WorkPlan, evidence: tuple[str, ...]
 ) -> CreateProposal:
-    """FLO-12: the objective is the bill's title; conditions and acceptance are what is expected."""
+    """Build the proposal: the bill's title is its objective (FLO-12)."""
     state = workspace.engine.state(TRACE, target.stream)
     live = sorted(state.proposals, key=number_of_id)
     return CreateProposal(
@@ -166,10 +182,10 @@ def _proposal(
     )
 
 
-def _propose(
+def _record_proposal(
     workspace: Workspace, target: StepTarget, command: CreateProposal, planner: str, link: Link
 ) -> MadeThing:
-    before = list_caused(workspace, [target.stream], link.cause, "trace.proposal_created")
+    before = list_records_by_cause(workspace, [target.stream], link.cause, "trace.proposal_created")
     if before:
         seq, proposal = before[0].seq, before[0].body.data["proposal_id"]
     else:

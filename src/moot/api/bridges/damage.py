@@ -1,6 +1,6 @@
-"""A flow does not go on from a damaged record or file: it names the file, the item, the hash.
+"""Refuse to start a flow from a damaged record or file, naming the file, the item and the hash.
 
-The record is read with every signature checked; a native file must be what was recorded. A check
+Every signature of the record is checked, and the native file is compared with the record. A check
 repairs nothing (FLO-08).
 """
 
@@ -26,21 +26,21 @@ from moot.workspace.workspace import Workspace
 
 P = ParamSpec("P")
 R = TypeVar("R")
-# What stands beyond the record contradicts nothing: it is not on record yet.
-_MORE: Final = frozenset({"not_yielded", "not_recorded"})
+# Text that is only newer than the record does not contradict it.
+_NOT_YET_RECORDED: Final = frozenset({"not_yielded", "not_recorded"})
 
 
-def require_whole(workspace: Workspace, source: SourceRecord, file: str = "") -> None:
-    """Tampered if the source's record, or the file it stands in, is not what was signed."""
-    require_proved(workspace, source.stream)
+def require_unchanged(workspace: Workspace, source: SourceRecord, file: str = "") -> None:
+    """Raise Tampered if the source's record, or its file, is not what was signed."""
+    require_valid_signatures(workspace, source.stream)
     _require_record(workspace, source)
-    check = _FILES.get(source.protocol)
+    check = _FILE_CHECKS.get(source.protocol)
     if check is not None and file:
         check(workspace, source, workspace.root / file)
 
 
-def require_proved(workspace: Workspace, stream: str) -> None:
-    """Every signature of it is looked at; Tampered names the first record that does not hold."""
+def require_valid_signatures(workspace: Workspace, stream: str) -> None:
+    """Check every signature of the stream; Tampered names the first bad record."""
     try:
         workspace.engine.load(stream, proved=True)
     except Tampered as error:
@@ -50,25 +50,25 @@ def require_proved(workspace: Workspace, stream: str) -> None:
         ) from None
 
 
-def names_first_damage(
-    look: Callable[Concatenate[Workspace, P], R],
+def report_first_damage(
+    read: Callable[Concatenate[Workspace, P], R],
 ) -> Callable[Concatenate[Workspace, P], R]:
-    """What meets a damaged record on its way names the first one."""
+    """Let a function that meets a damaged record name the first damaged one of its stream."""
 
-    @wraps(look)
-    def looked(workspace: Workspace, /, *args: P.args, **more: P.kwargs) -> R:
+    @wraps(read)
+    def checked_read(workspace: Workspace, /, *args: P.args, **kwargs: P.kwargs) -> R:
         try:
-            return look(workspace, *args, **more)
+            return read(workspace, *args, **kwargs)
         except Tampered as error:
             if error.stream:
-                require_proved(workspace, error.stream)
+                require_valid_signatures(workspace, error.stream)
             raise
 
-    return looked
+    return checked_read
 
 
 def _require_record(workspace: Workspace, source: SourceRecord) -> None:
-    """The record a step names is the one that stands there."""
+    """Check that the record which a step names is still at its place."""
     found = _hash_at(workspace, source.stream, source.seq)
     if found != source.hash:
         raise Tampered(
@@ -84,47 +84,59 @@ def _hash_at(workspace: Workspace, stream: str, seq: int) -> str:
     return record.hash.hex() if record is not None else "missing"
 
 
-def _require_session(workspace: Workspace, source: SourceRecord, file: Path) -> None:
+def _require_debate_file(workspace: Workspace, source: SourceRecord, file: Path) -> None:
     data = read_file(file)
     with workspace.store.read() as view:
         artifacts = FileArtifacts(workspace.path / "artifacts")
-        held = compare_with_record(view, source.stream, artifacts, data)
-    if held.verdict == "valid" or {one.code for one in held.findings} <= _MORE:
+        comparison = compare_with_record(view, source.stream, artifacts, data)
+    if (
+        comparison.verdict == "valid"
+        or {one.code for one in comparison.findings} <= _NOT_YET_RECORDED
+    ):
         return
     seq, item = source.seq, "no single entry"
-    if held.first_bad is not None:
-        seq, item = held.first_bad.seq, held.first_bad.entry or "the part above the first entry"
-    raise _changed(workspace, source.stream, seq, file, f"{held.integrity} ({item})")
+    if comparison.first_bad is not None:
+        seq, item = (
+            comparison.first_bad.seq,
+            comparison.first_bad.entry or "the part above the first entry",
+        )
+    raise _file_changed(workspace, source.stream, seq, file, f"{comparison.integrity} ({item})")
 
 
-def _require_papers(workspace: Workspace, source: SourceRecord, folder: Path) -> None:
-    """What a killed program left behind is brought up to date; the ledger file is then compared
-    with the record itself, whatever is remembered of having written it."""
+def _require_parliament_files(workspace: Workspace, source: SourceRecord, folder: Path) -> None:
+    """Finish what a killed program left unwritten, then compare the ledger file with the record.
+
+    The comparison ignores Moot's note of what it wrote last: that note may be damaged too.
+    """
     files = SessionFiles(workspace, folder, source.stream)
     changed = [finding.where for finding in files.find_changed()]
     if not changed:
         files.write()
     with workspace.store.read() as view:
-        seq, item = _first_other(view, source.stream, folder)
+        seq, item = _find_first_difference(view, source.stream, folder)
         head = view.head(source.stream)
     if not changed and seq < 0:
         return
     name = LEDGER_FILE if seq >= 0 else changed[0] or LEDGER_FILE
     seq = seq if seq >= 0 or head is None else head.seq
     where = f" at {item}" if item else ""
-    raise _changed(workspace, source.stream, seq, folder / name, f"not what was recorded{where}")
+    raise _file_changed(
+        workspace, source.stream, seq, folder / name, f"not what was recorded{where}"
+    )
 
 
-def _first_other(view: View, stream: str, folder: Path) -> tuple[int, str]:
-    """The first message of the file that the record tells otherwise, and where it stands."""
+def _find_first_difference(view: View, stream: str, folder: Path) -> tuple[int, str]:
+    """Find the first message in which file and record differ: its event's seq, and its id."""
     data = read_or_none(folder / LEDGER_FILE) or b""
     try:
         document = read_json(data)
     except Malformed:
         other = (one.id for one in read_messages(view, stream) if encode_message(one) not in data)
     else:
-        said = document.get("messages") if isinstance(document, dict) else None
-        pairs = zip_longest(read_messages(view, stream), said if isinstance(said, list) else ())
+        messages = document.get("messages") if isinstance(document, dict) else None
+        pairs = zip_longest(
+            read_messages(view, stream), messages if isinstance(messages, list) else ()
+        )
         other = (
             one.id if one is not None else ""
             for one, row in pairs
@@ -133,11 +145,11 @@ def _first_other(view: View, stream: str, folder: Path) -> tuple[int, str]:
     first = next(other, None)
     if first is None:
         return -1, ""
-    return _recorded_path(view, stream, first), first or "a message that is not on record"
+    return _find_logging_event(view, stream, first), first or "a message that is not on record"
 
 
-def _recorded_path(view: View, stream: str, message: str) -> int:
-    """The event that logged it; the last one if none did."""
+def _find_logging_event(view: View, stream: str, message: str) -> int:
+    """Return the seq of the event that logged the message, or of the last event if none did."""
     found = (
         record.seq
         for record in view.records(stream)
@@ -147,7 +159,7 @@ def _recorded_path(view: View, stream: str, message: str) -> int:
     return next(found, head.seq if head is not None else 0)
 
 
-def _changed(workspace: Workspace, stream: str, seq: int, file: Path, what: str) -> Tampered:
+def _file_changed(workspace: Workspace, stream: str, seq: int, file: Path, what: str) -> Tampered:
     recorded = _hash_at(workspace, stream, seq)
     return Tampered(
         f"{file}: {what}; recorded in {stream} event {seq}, {recorded}",
@@ -158,4 +170,4 @@ def _changed(workspace: Workspace, stream: str, seq: int, file: Path, what: str)
     )
 
 
-_FILES = {"debate": _require_session, "parliament": _require_papers}
+_FILE_CHECKS = {"debate": _require_debate_file, "parliament": _require_parliament_files}

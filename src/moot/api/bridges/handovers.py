@@ -1,9 +1,9 @@
-"""Who goes on under an old name gets its parts and seats back, and what died is recorded.
+"""Give an adopted name its parts and seats back, and tell agents and people what they must know.
 
-A part is bound to a key. The key of the earlier session is lost to the new one, so a person says
-that the part goes on under the new key; then the runs that died with their process are recorded as
-failed, never run again. A seat is one holder's in the same way. Turns in debates wait under the
-name and need nothing (FLO-03).
+A part is bound to a key, and the new holder of a name does not have the earlier key. So a person
+binds the part to the new key. Runs that died with their process are then recorded as failed and
+never run again. A seat belongs to one holder in the same way. Turns in debates wait under the name
+and need nothing (FLO-03).
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from moot.api.bridges import sources
-from moot.api.bridges.participants import alive
+from moot.api.bridges.participants import assess_liveness
 from moot.api.bridges.sources import FlowSource
-from moot.api.bridges.steps import StepPlan, TakenStep, list_caused, take_step
+from moot.api.bridges.steps import StepPlan, TakenStep, list_records_by_cause, take_step
 from moot.api.bridges.to_mail import send_notice
 from moot.api.traces import running, tracing
 from moot.core.errors import Refused
 from moot.core.machine import Due
 from moot.engine.job import Link
 from moot.engine.registry_commands import find_agent
-from moot.protocols.debate import events as did
+from moot.protocols.debate import events as debate_events
 from moot.protocols.debate.machine import MACHINE as DEBATE
 from moot.protocols.mail.body_writer import write_blocked_body
 from moot.protocols.parliament.commands import BindSeat
@@ -46,11 +46,11 @@ class ResumedWork(NamedTuple):
     dues: list[tuple[str, Due]]
 
 
-def resume_to_work(workspace: Workspace, named: str, person: str) -> ResumedWork:
-    recorded = sources.presence_event(workspace, named, sources.RESUMED)
+def resume_to_work(workspace: Workspace, reference: str, person: str) -> ResumedWork:
+    recorded = sources.find_presence_event(workspace, reference, sources.RESUMED)
     agent, event = recorded.actor.id, recorded.event
-    bound = list(parts_of(workspace, agent))
-    before = list(_done_before(workspace, recorded.hash.hex()))
+    bound = list(list_lost_parts(workspace, agent))
+    before = list(_list_made_before(workspace, recorded.hash.hex()))
     if not bound and not before:
         raise Refused(
             "nothing_bound",
@@ -58,16 +58,24 @@ def resume_to_work(workspace: Workspace, named: str, person: str) -> ResumedWork
             hint=f"`moot agenda --agent {agent}` shows what waits for it",
         )
     title = f"{agent} goes on where an earlier session ended"
-    flow_source = FlowSource(sources.source_of(recorded, event.id), title, agent, recorded.corr)
+    flow_source = FlowSource(
+        sources.make_source_record(recorded, event.id), title, agent, recorded.corr
+    )
 
     def make(_target: StepTarget, link: Link) -> tuple[MadeThing, ...]:
-        made = [*before, *(_taken_back(workspace, *part, person, link) for part in bound)]
+        made = [
+            *before,
+            *(_rotate_to_current_key(workspace, *part, person, link) for part in bound),
+        ]
         streams = dict.fromkeys(one.stream for one in made)
-        return (*made, *(one for stream in streams for one in _recovered(workspace, stream, link)))
+        return (
+            *made,
+            *(one for stream in streams for one in _record_dead_runs(workspace, stream, link)),
+        )
 
     stream = bound[0][0] if bound else before[0].stream
     target = StepTarget(stream, tracing.short_name(stream))
-    plan = StepPlan(RESUME_FLOW, flow_source, person, lambda: target, make, fresh=False)
+    plan = StepPlan(RESUME_FLOW, flow_source, person, lambda: target, make, needs_new_stream=False)
     step = take_step(workspace, plan)
     dues = [
         (where, due)
@@ -77,57 +85,64 @@ def resume_to_work(workspace: Workspace, named: str, person: str) -> ResumedWork
     return ResumedWork(step, dues)
 
 
-def parts_of(workspace: Workspace, agent: str) -> Iterator[tuple[str, RoleBinding]]:
-    """Parts of open traces that are bound to a key this agent no longer has."""
+def list_lost_parts(workspace: Workspace, agent: str) -> Iterator[tuple[str, RoleBinding]]:
+    """List the parts in open traces that are bound to a key which this agent no longer has."""
     kid = find_agent(workspace.engine, agent).kid
-    for stream in _open(workspace, TRACE.name):
+    for stream in _list_open_streams(workspace, TRACE.name):
         state = workspace.engine.state(TRACE, stream)
         for binding in state.roles:
             if binding.agent == agent and binding.kid != kid and not state.ended:
                 yield stream, binding
 
 
-def _done_before(workspace: Workspace, cause: str) -> Iterator[MadeThing]:
-    """What a run that was cut short had done already."""
-    for record in list_caused(workspace, _open(workspace, TRACE.name), cause, *_KINDS):
-        kind, field = _KINDS[record.body.type]
+def _list_made_before(workspace: Workspace, cause: str) -> Iterator[MadeThing]:
+    """List what an interrupted run of this step had recorded already."""
+    for record in list_records_by_cause(
+        workspace, _list_open_streams(workspace, TRACE.name), cause, *_MADE_KINDS
+    ):
+        kind, field = _MADE_KINDS[record.body.type]
         native = f"{tracing.short_name(record.stream)}/{record.body.data[field]}"
         yield MadeThing(kind, record.stream, record.seq, native)
 
 
-_KINDS: Final = {
+_MADE_KINDS: Final = {
     "trace.key_rotated": ("key", "role"),
     "trace.tool_execution_failed": ("recovery", "execution_id"),
 }
 
 
-def _taken_back(
+def _rotate_to_current_key(
     workspace: Workspace, stream: str, binding: RoleBinding, person: str, link: Link
 ) -> MadeThing:
-    held = find_agent(workspace.engine, binding.agent)
+    current = find_agent(workspace.engine, binding.agent)
     command = RotateKey(
-        role=str(binding.role), epoch=held.epoch, kid=held.kid, reason="a session goes on"
+        role=str(binding.role), epoch=current.epoch, kid=current.kid, reason="a session goes on"
     )
     outcome = workspace.engine.execute(stream, command, person, cause=link.cause, corr=link.corr)
     name = tracing.short_name(stream)
     return MadeThing("key", stream, outcome.recorded[-1].seq, f"{name}/{binding.role}")
 
 
-def _recovered(workspace: Workspace, stream: str, link: Link) -> Iterator[MadeThing]:
-    """Runs that died with their process: only the executor's key, now at hand, can say so."""
+def _record_dead_runs(workspace: Workspace, stream: str, link: Link) -> Iterator[MadeThing]:
+    """Record runs that died with their process; only the executor's key, now at hand, may."""
     for outcome in running.recover(workspace, stream, link):
         failed = outcome.newest(ToolExecutionFailed)
         native = f"{tracing.short_name(stream)}/{failed.event.execution_id}"
         yield MadeThing("recovery", stream, failed.seq, native)
 
 
-def resume_to_seat(workspace: Workspace, named: str, person: str) -> TakenStep:
-    recorded = sources.presence_event(workspace, named, sources.RESUMED)
+def resume_to_seat(workspace: Workspace, reference: str, person: str) -> TakenStep:
+    recorded = sources.find_presence_event(workspace, reference, sources.RESUMED)
     agent, cause = recorded.actor.id, recorded.hash.hex()
-    lost, open_sessions = list(seats_of(workspace, agent)), _open(workspace, PARLIAMENT.name)
+    lost, open_sessions = (
+        list(list_lost_seats(workspace, agent)),
+        _list_open_streams(workspace, PARLIAMENT.name),
+    )
     before = [
-        _seat(record.stream, record.seq, str(record.body.data["seat"]))
-        for record in list_caused(workspace, open_sessions, cause, "parliament.seat_bound")
+        _made_seat(record.stream, record.seq, str(record.body.data["seat"]))
+        for record in list_records_by_cause(
+            workspace, open_sessions, cause, "parliament.seat_bound"
+        )
     ]
     if not lost and not before:
         raise Refused(
@@ -144,58 +159,59 @@ def resume_to_seat(workspace: Workspace, named: str, person: str) -> TakenStep:
             outcome = workspace.engine.execute(
                 stream, command, person, cause=link.cause, corr=link.corr
             )
-            made.append(_seat(stream, outcome.recorded[-1].seq, seat))
+            made.append(_made_seat(stream, outcome.recorded[-1].seq, seat))
         return tuple(made)
 
     title = f"{agent} goes on in the seat of an earlier session"
     flow_source = FlowSource(
-        sources.source_of(recorded, recorded.event.id), title, agent, recorded.corr
+        sources.make_source_record(recorded, recorded.event.id), title, agent, recorded.corr
     )
     stream = lost[0][0] if lost else before[0].stream
     target = StepTarget(stream, stream.partition("/")[2])
     return take_step(
-        workspace, StepPlan(SEAT_FLOW, flow_source, person, lambda: target, make, fresh=False)
+        workspace,
+        StepPlan(SEAT_FLOW, flow_source, person, lambda: target, make, needs_new_stream=False),
     )
 
 
-def seats_of(workspace: Workspace, agent: str) -> Iterator[tuple[str, str]]:
-    """Seats of open sessions that an earlier holder of this name was given."""
+def list_lost_seats(workspace: Workspace, agent: str) -> Iterator[tuple[str, str]]:
+    """List the seats in open parliaments that an earlier holder of this name was given."""
     epoch = find_agent(workspace.engine, agent).epoch
-    for stream in _open(workspace, PARLIAMENT.name):
+    for stream in _list_open_streams(workspace, PARLIAMENT.name):
         state = workspace.engine.state(PARLIAMENT, stream)
         seat = state.seats.get(state.holders.get(agent, ""))
         if seat is not None and seat.epoch < epoch:
             yield stream, seat.id
 
 
-def _seat(stream: str, seq: int, seat: str) -> MadeThing:
+def _made_seat(stream: str, seq: int, seat: str) -> MadeThing:
     return MadeThing("seat", stream, seq, f"{stream.partition('/')[2]}/{seat}")
 
 
-def _open(workspace: Workspace, protocol: str) -> list[str]:
-    return [one for one in workspace.engine.open_streams() if one.startswith(f"{protocol}/")]
+def _list_open_streams(workspace: Workspace, protocol: str) -> list[str]:
+    return [name for name in workspace.engine.open_streams() if name.startswith(f"{protocol}/")]
 
 
 TAKEOVER_FLOW = "takeover-to-info"
 
 
-def takeover_to_info(workspace: Workspace, named: str, asked_by: str) -> TakenStep:
-    """Tell who lost a scope to another, and what of theirs can no longer run there (FLO-02).
+def takeover_to_info(workspace: Workspace, reference: str, asked_by: str) -> TakenStep:
+    """Tell an agent that its scope was taken over, and which of its intents can no longer run.
 
-    `guarded_execution` refuses what the former owner would start there; this only says it before.
+    `guarded_execution` refuses to run them (FLO-02); this message only says so beforehand.
     """
-    recorded = sources.presence_event(workspace, named, sources.INCURSION)
+    recorded = sources.find_presence_event(workspace, reference, sources.INCURSION)
     event = recorded.event
     if event.outcome != "taken_over":
         raise Refused(
             "wrong_source",
-            f"{named} took nothing over",
+            f"event {reference} is not a takeover",
             hint="`moot event list` shows what was taken over",
         )
-    stopped = list(stopped_by(workspace, event.owner, event.key))
+    stopped = list(list_stopped_intents(workspace, event.owner, event.key))
     title = f"{event.held} was taken over by {recorded.actor.id}"
     flow_source = FlowSource(
-        sources.source_of(recorded, event.id), title, recorded.actor.id, recorded.corr
+        sources.make_source_record(recorded, event.id), title, recorded.actor.id, recorded.corr
     )
     lines = [f"{title}: {event.resolution_hint}."]
     lines += [f"- {trace} {intent} can no longer run there" for trace, intent in stopped]
@@ -211,9 +227,9 @@ def takeover_to_info(workspace: Workspace, named: str, asked_by: str) -> TakenSt
     )
 
 
-def stopped_by(workspace: Workspace, owner: str, key: str) -> Iterator[tuple[str, str]]:
-    """Open intents of this agent that would write to what it no longer holds."""
-    for stream in _open(workspace, TRACE.name):
+def list_stopped_intents(workspace: Workspace, owner: str, key: str) -> Iterator[tuple[str, str]]:
+    """List this agent's open intents that would write to a scope it no longer holds."""
+    for stream in _list_open_streams(workspace, TRACE.name):
         state = workspace.engine.state(TRACE, stream)
         bound = state.binding_of(Role.EXECUTOR)
         if bound is None or bound.agent != owner:
@@ -227,12 +243,12 @@ def stopped_by(workspace: Workspace, owner: str, key: str) -> Iterator[tuple[str
 TIMEOUT_FLOW = "timeout-to-operator"
 
 
-def timeout_to_operator(workspace: Workspace, named: str, asked_by: str) -> TakenStep:
-    """A debate whose turn timed out waits for a person: BLOCKED to the operator (FLO-04)."""
-    begun, path = sources.debate(workspace, named, did.SessionBegan)
+def timeout_to_operator(workspace: Workspace, reference: str, asked_by: str) -> TakenStep:
+    """Send BLOCKED to the people here when a debate's turn timed out (FLO-04)."""
+    begun, path = sources.find_debate(workspace, reference, debate_events.SessionBegan)
     stream, file = begun.source.stream, shlex.quote(str(path))
     workspace.engine.tick(stream)
-    flow_source, _ = sources.debate(workspace, named, did.TurnTimedOut)
+    flow_source, _ = sources.find_debate(workspace, reference, debate_events.TurnTimedOut)
     state = workspace.engine.state(DEBATE, stream)
     if not workspace.engine.registry().human_keys():
         raise Refused(
@@ -244,7 +260,8 @@ def timeout_to_operator(workspace: Workspace, named: str, asked_by: str) -> Take
         record = next(view.records(stream, after=flow_source.source.seq - 1))
     late = [str(name) for name in record.body.data["agents"]]
     how = "; ".join(
-        f"{name} is {verdict.liveness}" for name, verdict in alive(workspace, late).items()
+        f"{name} is {verdict.liveness}"
+        for name, verdict in assess_liveness(workspace, late).items()
     )
     body = write_blocked_body(
         item=state.session_id,

@@ -1,4 +1,4 @@
-"""One person under all native names: agent, representative, PascalCase name, part, key (FLO-10)."""
+"""Find one agent by its name in any protocol: representative, PascalCase name, key (FLO-10)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _KEY = re.compile(r"[0-9a-f]{4,64}\Z")
 
 
 class Person(msgspec.Struct, frozen=True):
-    """`seats` by session, `parts` by trace; `keys` the newest first, each with its holder."""
+    """An agent or a person: `seats` by session, `parts` by trace, `keys` with the newest first."""
 
     agent: str
     kind: str
@@ -44,54 +44,62 @@ class Person(msgspec.Struct, frozen=True):
         return ", ".join(f"{' and '.join(roles)} in {name}" for name, roles in self.parts.items())
 
 
-def pascal(agent: str) -> str:
-    """`AmberOtter` of `amber-otter`."""
+def to_pascal_case(agent: str) -> str:
+    """Return `AmberOtter` for `amber-otter`."""
     return "".join(word.capitalize() for word in agent.split("-"))
 
 
-def snake(name: str) -> str:
-    """`amber-otter` of `AmberOtter`; a name that is none of ours comes back as it is."""
+def to_agent_name(name: str) -> str:
+    """Return `amber-otter` for `AmberOtter`; any other spelling is returned unchanged."""
     if not _PASCAL.match(name):
         return name
     return "-".join(re.findall(r"[A-Z][a-z0-9]*", name)).lower()
 
 
-def agent_of(workspace: Workspace, named: str, streams: Iterable[str] = ()) -> str | None:
-    """The agent that a native name stands for; None if it stands for nobody here.
+def find_agent_name(
+    workspace: Workspace, reference: str, streams: Iterable[str] = ()
+) -> str | None:
+    """Return the agent that a name of any protocol refers to; None if it refers to no agent here.
 
-    A representative is named with its session, `parl-20260218-001/rep_2`, unless the streams
-    looked at leave no doubt. A key is named by four or more digits that only it begins with.
+    A representative is named with its session, `parl-20260218-001/rep_2`, unless only one of
+    `streams` has that seat. A key is named by four or more leading digits that no other key has.
     """
     registry = workspace.engine.registry()
-    candidates = {snake(named)} & set(registry.agents)
-    if not candidates and _KEY.match(named):
-        candidates = {key.name for kid, key in registry.keys.items() if kid.startswith(named)}
+    candidates = {to_agent_name(reference)} & set(registry.agents)
+    if not candidates and _KEY.match(reference):
+        candidates = {key.name for kid, key in registry.keys.items() if kid.startswith(reference)}
     if not candidates:
-        candidates = set(_seated(workspace, named, streams))
+        candidates = set(_list_seated_agents(workspace, reference, streams))
     return candidates.pop() if len(candidates) == 1 else None
 
 
-def _seated(workspace: Workspace, named: str, streams: Iterable[str]) -> Iterable[str]:
-    session, _, seat = named.rpartition("/")
+def _list_seated_agents(
+    workspace: Workspace, reference: str, streams: Iterable[str]
+) -> Iterable[str]:
+    session, _, seat = reference.rpartition("/")
     for stream in [f"parliament/{session}"] if session else streams:
         if stream.startswith("parliament/") and len(stream) < 100:
-            held = workspace.engine.state(PARLIAMENT, stream).seats.get(seat)
-            if held is not None:
-                yield held.agent
+            registered = workspace.engine.state(PARLIAMENT, stream).seats.get(seat)
+            if registered is not None:
+                yield registered.agent
 
 
-def people(workspace: Workspace, names: Iterable[str], streams: Iterable[str]) -> list[Person]:
-    """Everyone named, with what they are called in each of these streams."""
+def describe_people(
+    workspace: Workspace, names: Iterable[str], streams: Iterable[str]
+) -> list[Person]:
+    """Describe each registered name, with its seats and parts in these streams."""
     listed = tuple(streams)
     agents = workspace.engine.registry().agents
     known = [name for name in dict.fromkeys(names) if name in agents]
-    return [person(workspace, name, listed) for name in known if name != SYSTEM]
+    return [describe_person(workspace, name, listed) for name in known if name != SYSTEM]
 
 
-def person(workspace: Workspace, agent: str, streams: Iterable[str]) -> Person:
+def describe_person(workspace: Workspace, agent: str, streams: Iterable[str]) -> Person:
     registry = workspace.engine.registry()
-    held = registry.agents[agent]
-    kids = [kid for kid, key in registry.keys.items() if key.name == agent and kid != held.kid]
+    registered = registry.agents[agent]
+    kids = [
+        kid for kid, key in registry.keys.items() if key.name == agent and kid != registered.kid
+    ]
     seats: dict[str, str] = {}
     parts: dict[str, list[str]] = {}
     for stream in streams:
@@ -105,16 +113,15 @@ def person(workspace: Workspace, agent: str, streams: Iterable[str]) -> Person:
             roles = [str(binding.role) for binding in bindings if binding.agent == agent]
             if roles:
                 parts[name] = roles
-    brenner = pascal(agent) if AGENT.match(agent) else agent
-    return Person(agent, str(held.kind), brenner, (held.kid, *kids), seats, parts)
+    brenner = to_pascal_case(agent) if AGENT.match(agent) else agent
+    return Person(agent, str(registered.kind), brenner, (registered.kid, *kids), seats, parts)
 
 
-# How alive those are who would have to act: nobody waits for the dead by default (XPR-07).
+# By default no step waits for an evicted agent (XPR-07).
 
 
-def alive(workspace: Workspace, names: Iterable[str]) -> dict[str, LivenessVerdict]:
-    """How alive each of these agents is; people, and names that are not registered, are left
-    out."""
+def assess_liveness(workspace: Workspace, names: Iterable[str]) -> dict[str, LivenessVerdict]:
+    """Return each agent's liveness; people and unregistered names are left out."""
     agents = workspace.engine.registry().agents
     known = [n for n in dict.fromkeys(names) if n in agents and agents[n].kind is KeyClass.AGENT]
     state = workspace.engine.state(PRESENCE, STREAM)
@@ -125,9 +132,9 @@ def alive(workspace: Workspace, names: Iterable[str]) -> dict[str, LivenessVerdi
     return {name: views.observe_liveness(state, name, moment) for name in known}
 
 
-def require_present(workspace: Workspace, names: Iterable[str]) -> None:
-    """Refused if one of them is long gone: a session would wait for it for ever."""
-    for name, verdict in alive(workspace, names).items():
+def require_not_evicted(workspace: Workspace, names: Iterable[str]) -> None:
+    """Refuse if one of them is evicted: a session would wait for it for ever."""
+    for name, verdict in assess_liveness(workspace, names).items():
         if verdict.liveness is Liveness.EVICTED:
             raise Refused(
                 "agent_gone",
@@ -136,14 +143,12 @@ def require_present(workspace: Workspace, names: Iterable[str]) -> None:
             )
 
 
-# The settings that the asker gives for the debate or the parliament that a step opens.
-
-
 class DebatePlan(msgspec.Struct, frozen=True):
-    """Who takes part besides sender and receivers, where the file goes, by which rules.
+    """Settings of the debate that a step opens.
 
-    Without `file` it goes into the workspace. `threshold` is how much agreement is needed, 0 to 1.
-    `even_if_gone` takes agents too that seem to be gone for good.
+    `participants` join the sender and the receivers. Without `file` the session file goes into the
+    workspace. `threshold` is how much agreement is needed, 0 to 1. `even_if_gone` also admits
+    agents that are evicted.
     """
 
     participants: tuple[str, ...] = ()
@@ -155,10 +160,10 @@ class DebatePlan(msgspec.Struct, frozen=True):
 
 
 class ParliamentPlan(msgspec.Struct, frozen=True):
-    """Where its files go, what is to be decided, at most how many rounds.
+    """Settings of the parliament that a step convenes.
 
-    Without `folder` the files go into the workspace, without `issues` the debate's own are taken.
-    `even_if_gone` takes agents too that seem to be gone for good.
+    Without `folder` the files go into the workspace; without `issues` the debate's own are used.
+    `even_if_gone` also admits agents that are evicted.
     """
 
     folder: Path | None = None
@@ -167,5 +172,5 @@ class ParliamentPlan(msgspec.Struct, frozen=True):
     even_if_gone: bool = False
 
 
-USUAL_DEBATE: Final = DebatePlan()
-USUAL_PARLIAMENT: Final = ParliamentPlan()
+DEFAULT_DEBATE: Final = DebatePlan()
+DEFAULT_PARLIAMENT: Final = ParliamentPlan()

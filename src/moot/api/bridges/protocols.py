@@ -1,9 +1,9 @@
-"""From one protocol to another: what happened in one leads to something in the next.
+"""Operations that lead from one protocol to the next: to a debate or to a parliament.
 
-Each step is taken once: its source and its target are on record before anything is made, and taken
-again it finds what is there (`again`). So none of these needs a key, and one that was interrupted
-is simply called again. A source that was changed since it was signed leads nowhere (tampered,
-file_changed). What only an agent or a person may do is done under that one's own key, or refused.
+Each step is taken once. Its source and target are recorded before anything is made; a repeated
+call finds the finished step (`again`). So these operations need no key, and an interrupted one is
+simply called again. A source that was changed since it was signed is refused (tampered,
+file_changed). What only one agent or person may do needs that one's key.
 """
 
 from __future__ import annotations
@@ -12,8 +12,13 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from moot.api.bridges.participants import USUAL_DEBATE, USUAL_PARLIAMENT, DebatePlan, ParliamentPlan
-from moot.api.bridges.steps import BridgeStep, asker_of, step_fields
+from moot.api.bridges.participants import (
+    DEFAULT_DEBATE,
+    DEFAULT_PARLIAMENT,
+    DebatePlan,
+    ParliamentPlan,
+)
+from moot.api.bridges.steps import BridgeStep, name_of_asker, step_fields
 from moot.api.operation import operation
 from moot.core.errors import Malformed
 from moot.core.text import Quoted
@@ -39,7 +44,7 @@ __all__ = [
     "question_to_debate",
 ]
 
-MOST_PATHS: Final = 1_000
+MAX_PATHS: Final = 1_000
 
 
 class DebateStep(BridgeStep, frozen=True):
@@ -64,7 +69,7 @@ class FlowLine(msgspec.Struct, frozen=True, rename={"sources": "from", "target":
 
 
 class PathLine(msgspec.Struct, frozen=True):
-    """One path that was begun, for whom, and what about."""
+    """One path: its id, its title, and for whom it began."""
 
     path: str
     title: Quoted
@@ -72,7 +77,7 @@ class PathLine(msgspec.Struct, frozen=True):
 
 
 class FlowList(msgspec.Struct, frozen=True):
-    """Either all flows there are, or the paths that were begun here."""
+    """Either all flows, or the paths of this workspace."""
 
     flows: tuple[FlowLine, ...] | msgspec.UnsetType = msgspec.UNSET
     paths: tuple[PathLine, ...] | msgspec.UnsetType = msgspec.UNSET
@@ -80,12 +85,12 @@ class FlowList(msgspec.Struct, frozen=True):
 
 @operation("flow.list")
 def list_flows(session: Session, *, paths: bool = False) -> FlowList:
-    """What leads where; or, with `paths`, which paths were begun here."""
+    """List the flows and what they are for; with `paths`, list the paths of this workspace."""
     if paths:
         with session.workspace.store.read() as view:
-            rows = view.rows(PATHS, limit=MOST_PATHS)
-            begun = [{"path": row.key, **msgspec.json.decode(row.value)} for row in rows]
-        return FlowList(paths=tuple(msgspec.convert(line, PathLine) for line in begun))
+            rows = view.rows(PATHS, limit=MAX_PATHS)
+            entries = [{"path": row.key, **msgspec.json.decode(row.value)} for row in rows]
+        return FlowList(paths=tuple(msgspec.convert(line, PathLine) for line in entries))
     return FlowList(
         flows=tuple(
             FlowLine(flow.name, tuple(sorted(flow.sources)), flow.target, flow.purpose)
@@ -99,37 +104,37 @@ def list_flows(session: Session, *, paths: bool = False) -> FlowList:
 
 @operation("flow.blocked_to_debate", writes=True, as_ledger=True)
 def blocked_to_debate(
-    session: Session, message: str, plan: DebatePlan = USUAL_DEBATE
+    session: Session, message: str, plan: DebatePlan = DEFAULT_DEBATE
 ) -> DebateStep:
-    """Argue about what keeps an agent from going on: its sender, its receivers, and others named.
+    """Open a debate about what blocks an agent, between its sender, its receivers and others named.
 
-    `message` is the id of a BLOCKED message or of the event it tells of; any other is refused
-    (wrong_source), and so are agents that are gone (agent_gone) unless the plan takes them.
+    `message` is the id of a BLOCKED message or of its event; any other is refused (wrong_source).
+    Evicted agents are refused (agent_gone) unless the plan admits them.
     """
     return _message_to_debate(session, "blocked-to-debate", message, plan)
 
 
 @operation("flow.question_to_debate", writes=True, as_ledger=True)
 def question_to_debate(
-    session: Session, message: str, plan: DebatePlan = USUAL_DEBATE
+    session: Session, message: str, plan: DebatePlan = DEFAULT_DEBATE
 ) -> DebateStep:
-    """Argue about a question that blocks work; one of another urgency is refused (not_blocking)."""
+    """Open a debate about a blocking QUESTION; another urgency is refused (not_blocking)."""
     return _message_to_debate(session, "question-to-debate", message, plan)
 
 
 @operation("flow.kickoff_to_debate", writes=True, as_ledger=True)
 def kickoff_to_debate(
-    session: Session, message: str, plan: DebatePlan = USUAL_DEBATE
+    session: Session, message: str, plan: DebatePlan = DEFAULT_DEBATE
 ) -> DebateStep:
-    """Argue about a research question: the KICKOFF's question, context and constraints."""
+    """Open a debate about a KICKOFF's research question, with its context and constraints."""
     return _message_to_debate(session, "kickoff-to-debate", message, plan)
 
 
 @operation("flow.critique_to_debate", writes=True, as_ledger=True)
 def critique_to_debate(
-    session: Session, message: str, plan: DebatePlan = USUAL_DEBATE
+    session: Session, message: str, plan: DebatePlan = DEFAULT_DEBATE
 ) -> DebateStep:
-    """Put a CRITIQUE to a debate: does it hold?"""
+    """Open a debate about whether a CRITIQUE is right."""
     return _message_to_debate(session, "critique-to-debate", message, plan)
 
 
@@ -138,7 +143,7 @@ def _message_to_debate(session: Session, flow: str, message: str, plan: DebatePl
 
     if not plan.threshold.is_finite() or not 0 <= plan.threshold <= 1:
         raise Malformed("a threshold is a number from 0 to 1", code="bad_threshold", hint="0.7")
-    taken = message_to_debate(session.workspace, flow, message, asker_of(session), plan)
+    taken = message_to_debate(session.workspace, flow, message, name_of_asker(session), plan)
     return DebateStep(*step_fields(taken), file=taken.step.target.file)
 
 
@@ -147,22 +152,22 @@ def _message_to_debate(session: Session, flow: str, message: str, plan: DebatePl
 
 @operation("flow.consensus_to_parliament", writes=True, as_ledger=True)
 def consensus_to_parliament(
-    session: Session, debate: str, plan: ParliamentPlan = USUAL_PARLIAMENT
+    session: Session, debate: str, plan: ParliamentPlan = DEFAULT_PARLIAMENT
 ) -> ParliamentStep:
     """Draft a bill from what a debate agreed on; its agents become the representatives.
 
-    `debate` is its file or its id. How they leaned is shown and counts for nothing. A thin,
-    provisional or faulty result is refused, and so is a debate that goes on (not_settled).
+    `debate` is its file or its id. The agents' stances are shown but do not count as votes. A thin,
+    provisional or faulty result is refused, and so is a debate that has not ended (not_settled).
     """
-    asker = asker_of(session)
+    asker = name_of_asker(session)
     return _debate_to_parliament(session, "consensus-to-parliament", debate, plan, asker)
 
 
 @operation("flow.deadlock_to_parliament", writes=True, as_ledger=True)
 def deadlock_to_parliament(
-    session: Session, debate: str, plan: ParliamentPlan = USUAL_PARLIAMENT, *, note: str = ""
+    session: Session, debate: str, plan: ParliamentPlan = DEFAULT_PARLIAMENT, *, note: str = ""
 ) -> ParliamentStep:
-    """Let a parliament take up a debate that ended without agreement; a person asks for this.
+    """Convene a parliament after a debate that ended without agreement; a person must ask for it.
 
     `note` is that person's guidance for the session. An agent is refused (human_key_required).
     """

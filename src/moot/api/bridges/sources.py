@@ -1,4 +1,4 @@
-"""The record that a native id, a file or a folder stands for."""
+"""Find the record that an id of any protocol, a file or a folder refers to."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeVar
 
 import msgspec
 
-from moot.api.bridges.damage import names_first_damage
+from moot.api.bridges.damage import report_first_damage
 from moot.api.bridges.steps import state_of
 from moot.api.debates import session
 from moot.api.debates.record import find_session_at, path_in_record
@@ -36,11 +36,11 @@ from moot.workspace.workspace import Workspace
 
 E = TypeVar("E", bound=Event)
 _EVENTS = "presence.events"
-MOST_ID = 300
+MAX_ID_LENGTH = 300
 
 
 class FlowSource(NamedTuple):
-    """The record a flow starts from, what it is about, whose need it is, and its file if any."""
+    """The record that a flow starts from, its title, whose need it is, and its file if any."""
 
     source: SourceRecord
     title: str
@@ -50,36 +50,34 @@ class FlowSource(NamedTuple):
 
 
 class MessageSource(msgspec.Struct, frozen=True):
-    """A message of mail as a source: where it stands, its type, and the event it tells of."""
+    """A message as a source: its place, the recorded event, and its type."""
 
     flow_source: FlowSource
     recorded: Recorded[MessageKept]
     type: MessageType | None
 
 
-def _require_plain(named: str) -> None:
-    """No id holds what cannot be printed; no index is asked for it."""
-    if not named.isprintable() or len(named) > MOST_ID:
-        raise NotFound(
-            "source_not_found", "nothing has such an id", hint="`moot inbox --all` shows ids"
-        )
+def _require_printable_id(reference: str) -> None:
+    """Refuse a name that cannot be an id, before an index is searched for it."""
+    if not reference.isprintable() or len(reference) > MAX_ID_LENGTH:
+        raise NotFound("source_not_found", "this is not an id", hint="`moot inbox --all` shows ids")
 
 
-def source_of(recorded: Recorded[E], native_id: str) -> SourceRecord:
+def make_source_record(recorded: Recorded[E], native_id: str) -> SourceRecord:
     return SourceRecord(recorded.stream, recorded.seq, recorded.hash.hex(), native_id)
 
 
-@names_first_damage
-def message(workspace: Workspace, named: str, *kinds: MessageType) -> MessageSource:
-    """A message by its id, or by the id of the event it tells of."""
-    _require_plain(named)
+@report_first_damage
+def find_message(workspace: Workspace, reference: str, *kinds: MessageType) -> MessageSource:
+    """Find a message by its id, or by the id of the presence event that it reports."""
+    _require_printable_id(reference)
     with workspace.store.read() as view:
-        pair = view.row(MAIL_OF_EVENT, named)
-        message_id = named if pair is None else str(msgspec.json.decode(pair.value)["id"])
+        pair = view.row(MAIL_OF_EVENT, reference)
+        message_id = reference if pair is None else str(msgspec.json.decode(pair.value)["id"])
         if view.row(MESSAGES, message_id) is None:
             raise NotFound(
                 "source_not_found",
-                f"there is no message {named[:80]!r}",
+                f"there is no message {reference[:80]!r}",
                 hint="`moot inbox --all` and `moot event list` show ids",
             )
         recorded = read_message(view, message_id)
@@ -91,15 +89,15 @@ def message(workspace: Workspace, named: str, *kinds: MessageType) -> MessageSou
             f"{message_id} is {event.type or 'no typed message'}, not {wanted}",
             hint="`moot flow list` says what leads where",
         )
-    origin = getattr(event, "sender", None) or _whose(workspace, recorded)
+    origin = getattr(event, "sender", None) or _find_origin(workspace, recorded)
     subject = parse_subject(event.subject)
     title = subject.description if subject is not None else event.subject
-    flow_source = FlowSource(source_of(recorded, event.id), title, origin, recorded.corr)
+    flow_source = FlowSource(make_source_record(recorded, event.id), title, origin, recorded.corr)
     return MessageSource(flow_source, recorded, event.type)
 
 
-def _whose(workspace: Workspace, recorded: Recorded[MessageKept]) -> str:
-    """Who said it; of what the machine told in a step, whose word led to that step."""
+def _find_origin(workspace: Workspace, recorded: Recorded[MessageKept]) -> str:
+    """Return the message's author; for one that Moot sent in a step, the author of its source."""
     if recorded.actor.id != SYSTEM or recorded.corr is None:
         return recorded.actor.id
     place = (recorded.stream, recorded.seq)
@@ -111,24 +109,24 @@ def _whose(workspace: Workspace, recorded: Recorded[MessageKept]) -> str:
     return SYSTEM
 
 
-@names_first_damage
-def presence_event(workspace: Workspace, named: str, *kinds: type[E]) -> Recorded[E]:
-    """An event of presence by its id."""
-    _require_plain(named)
+@report_first_damage
+def find_presence_event(workspace: Workspace, reference: str, *kinds: type[E]) -> Recorded[E]:
+    """Find an event of presence by its id."""
+    _require_printable_id(reference)
     with workspace.store.read() as view:
-        row = view.row(_EVENTS, named)
+        row = view.row(_EVENTS, reference)
         record = next(view.records(STREAM, after=row.seq - 1), None) if row is not None else None
     if record is None:
         raise NotFound(
             "source_not_found",
-            f"there is no event {named[:80]!r}",
+            f"there is no event {reference[:80]!r}",
             hint="`moot event list` shows ids",
         )
     recorded = read_record(PRESENCE, record)
     if not is_kind(recorded, *kinds):
         raise Refused(
             "wrong_source",
-            f"{named} is another kind of event",
+            f"event {reference} is of another kind",
             hint="`moot flow list` says what leads where",
         )
     return recorded
@@ -137,37 +135,39 @@ def presence_event(workspace: Workspace, named: str, *kinds: type[E]) -> Recorde
 INCURSION, RESUMED = did.IncursionNoted, did.AgentResumed
 
 
-@names_first_damage
-def debate(workspace: Workspace, named: str, *kinds: type[Event]) -> tuple[FlowSource, Path]:
-    """A debate by its file or its id; the source is its latest event of these kinds."""
-    _require_plain(named)
-    file, stream = _debate(workspace, named)
-    recorded = latest(workspace, stream, kinds)
+@report_first_damage
+def find_debate(
+    workspace: Workspace, reference: str, *kinds: type[Event]
+) -> tuple[FlowSource, Path]:
+    """Find a debate by its file or its id; the source is its latest event of these kinds."""
+    _require_printable_id(reference)
+    file, stream = _find_debate_file(workspace, reference)
+    recorded = find_latest(workspace, stream, kinds)
     state = workspace.engine.state(DEBATE, stream)
     place = path_in_record(workspace.root, file)
-    source = source_of(recorded, state.session_id)
+    source = make_source_record(recorded, state.session_id)
     return FlowSource(source, state.title, recorded.actor.id, recorded.corr, place), file
 
 
-def _debate(workspace: Workspace, named: str) -> tuple[Path, str]:
-    stream = debate_stream(named) if "/" not in named else ""
+def _find_debate_file(workspace: Workspace, reference: str) -> tuple[Path, str]:
+    stream = debate_stream(reference) if "/" not in reference else ""
     with workspace.store.read() as view:
-        known = bool(stream) and len(named) < 100 and view.head(stream) is not None
+        known = bool(stream) and len(reference) < 100 and view.head(stream) is not None
     if known:
         return workspace.root / workspace.engine.state(DEBATE, stream).file, stream
-    file = Path(named)
-    with workspace.store.read() as view:  # the place, which the record knows, goes before the id
+    file = Path(reference)
+    with workspace.store.read() as view:  # the recorded path takes precedence over the file's id
         recorded = find_session_at(view, path_in_record(workspace.root, file))
     return file, debate_stream(recorded or session.read(file).document.session_id)
 
 
-@names_first_damage
-def parliament(workspace: Workspace, named: str) -> ParliamentSession:
-    """A parliament by its folder; its id finds the folder that a flow gave it."""
-    _require_plain(named)
-    if PARLIAMENT_ID.fullmatch(named):
-        return ParliamentSession.open_by_id(workspace, _folder_of(workspace, named), named)
-    return ParliamentSession.open(workspace, Path(named))
+@report_first_damage
+def open_parliament(workspace: Workspace, reference: str) -> ParliamentSession:
+    """Open a parliament by its folder, or by its id if a flow chose the folder."""
+    _require_printable_id(reference)
+    if PARLIAMENT_ID.fullmatch(reference):
+        return ParliamentSession.open_by_id(workspace, _folder_of(workspace, reference), reference)
+    return ParliamentSession.open(workspace, Path(reference))
 
 
 def _folder_of(workspace: Workspace, parliament_id: str) -> Path:
@@ -180,24 +180,26 @@ def _folder_of(workspace: Workspace, parliament_id: str) -> Path:
                 return workspace.root / step.target.file
     raise NotFound(
         "source_not_found",
-        f"where the files of {parliament_id} are is not known",
+        f"Moot does not know the folder of {parliament_id}",
         hint="name the folder instead of the id",
     )
 
 
-@names_first_damage
-def trace(workspace: Workspace, named: str, *kinds: type[Event]) -> tuple[FlowSource, str]:
-    """A trace by its name; the source is its latest event of these kinds."""
-    stream = tracing.require_trace(workspace, named)
-    recorded = latest(workspace, stream, kinds)
+@report_first_damage
+def find_trace(workspace: Workspace, reference: str, *kinds: type[Event]) -> tuple[FlowSource, str]:
+    """Find a trace by its name; the source is its latest event of these kinds."""
+    stream = tracing.require_trace(workspace, reference)
+    recorded = find_latest(workspace, stream, kinds)
     state = workspace.engine.state(TRACE, stream)
-    source = source_of(recorded, tracing.short_name(stream))
+    source = make_source_record(recorded, tracing.short_name(stream))
     return FlowSource(source, state.task, recorded.actor.id, recorded.corr), stream
 
 
-@names_first_damage
-def latest(workspace: Workspace, stream: str, kinds: tuple[type[Event], ...]) -> Recorded[Event]:
-    """The latest event of these kinds; NotFound if nothing of that happened."""
+@report_first_damage
+def find_latest(
+    workspace: Workspace, stream: str, kinds: tuple[type[Event], ...]
+) -> Recorded[Event]:
+    """Return the stream's latest event of these kinds; Refused (not_yet) if there is none."""
     loaded = workspace.engine.load(stream)
     names = {loaded.machine.type_of[kind] for kind in kinds}
     last = None
@@ -208,7 +210,7 @@ def latest(workspace: Workspace, stream: str, kinds: tuple[type[Event], ...]) ->
     if last is None:
         raise Refused(
             "not_yet",
-            f"{stream} has not come that far",
+            f"{stream} has not reached that stage yet",
             hint=f"`moot ledger log {stream}` shows what happened there",
         )
     return read_record(loaded.machine, last)

@@ -1,10 +1,10 @@
-"""One step of a path: its target is on record before it is made, and nothing is made twice.
+"""Take one step of a path: record its target first, then make what is missing, and only once.
 
-    is the source whole? -> which path? -> begin -> make what is missing -> done
-                                             `--> failed: on record, and BLOCKED is sent
+    is the source unchanged? -> which path? -> begin -> make what is missing -> done
+                                                `--> failed: recorded, and BLOCKED is sent
 
-`make` is called again after a crash and must find what it had made before; a new stream whose
-first record does not belong to this path is someone else's, and the step gets another target.
+After a crash `make` is called again and must find what it made before. If the first record of the
+new stream belongs to another path, someone else took that id, and the step gets another target.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import msgspec
 from filelock import FileLock, Timeout
 
-from moot.api.bridges.damage import require_whole
+from moot.api.bridges.damage import require_unchanged
 from moot.api.mail.letters import Letter, send_letter
 from moot.core.errors import Conflict, MootError, Refused, StoreFailed, Unavailable
 from moot.core.machine import Command, KeyClass
@@ -26,14 +26,18 @@ from moot.core.sha256 import sha256
 from moot.engine.job import Job, Link
 from moot.engine.signers import find_signatory
 from moot.protocols.mail.body_writer import write_blocked_body
-from moot.protocols.path import model as ask
 from moot.protocols.path import stream_of
 from moot.protocols.path.machine import ITEMS, SESSION_PROTOCOLS, STEPS
 from moot.protocols.path.machine import MACHINE as PATH
 from moot.protocols.path.model import (
     MAX_TEXT,
     MAX_TITLE,
+    BeginPath,
+    BeginStep,
+    FailStep,
+    FinishStep,
     MadeThing,
+    MoveStep,
     PathStep,
     PlayedPart,
     ResultStanding,
@@ -51,63 +55,68 @@ if TYPE_CHECKING:
     from moot.api.session import Session
 
 
-__all__ = ["BridgeStep", "StepView", "asker_of", "own_name", "step_fields"]
+__all__ = ["BridgeStep", "StepView", "name_of_asker", "require_own_name", "step_fields"]
 
 
 class BridgeStep(msgspec.Struct, frozen=True):
-    """A step that is done; `again` if it had been done before."""
+    """A finished step; `again` if an earlier call had finished it."""
 
     path: str
     again: bool
     step: StepView
 
 
-def asker_of(session: Session) -> str:
-    """Return who asks for a step, proved by their key; without a name, the workspace itself."""
-    return own_name(session) if session.acting else SYSTEM
+def name_of_asker(session: Session) -> str:
+    """Return the acting name, whose key must be at hand; `system` if no name acts."""
+    return require_own_name(session) if session.acting else SYSTEM
 
 
-def own_name(session: Session, named: str | None = None) -> str:
-    """Who acts, with their key at hand: a step names nobody who could not have asked for it."""
+def require_own_name(session: Session, agent: str | None = None) -> str:
+    """Return the acting name, whose key must be at hand: a step names only who really asked."""
     workspace = session.workspace
-    name = session.actor(named)
+    name = session.actor(agent)
     find_signatory(workspace.engine.registry(), workspace.keys, name)
     return name
 
 
 def step_fields(taken: TakenStep) -> tuple[str, bool, StepView]:
-    """The fields of a `BridgeStep`, for a subclass to be made with."""
+    """Return the fields of a `BridgeStep`, from which a subclass is built."""
     return taken.path, taken.again, describe_step(taken.step)
 
 
-_LINE: Final = 200
+MAX_SUBJECT: Final = 200
 
 
-def tell_blocked(
-    workspace: Workspace, path: str, flow: str, found: FlowSource, asked_by: str, error: MootError
+def send_blocked(
+    workspace: Workspace,
+    path: str,
+    flow: str,
+    flow_source: FlowSource,
+    asked_by: str,
+    error: MootError,
 ) -> str:
-    """Send BLOCKED to the asker, to those concerned and to the people; return its message id."""
-    to = concerned(workspace, found.origin, asked_by)
+    """Send BLOCKED to the asker, the source's author and the people; return its message id."""
+    to = list_readers(workspace, flow_source.origin, asked_by)
     if not to:
         return ""
-    what = f"{flow} {found.source.id}"
+    what = f"{flow} {flow_source.source.id}"
     body = write_blocked_body(
         item=path,
         blocker=f"{what}: {error}",
         kind="Dependency",
         attempted=f"moot flow {what}",
-        needed=error.hint or "run it again once this is mended",
+        needed=error.hint or "run it again after this is fixed",
     )
-    subject = f"BLOCKED: {' '.join(what.split())}"[:_LINE]
-    said = sha256(f"{to}\n{subject}\n{body}".encode()).hexdigest()[:12]
+    subject = f"BLOCKED: {' '.join(what.split())}"[:MAX_SUBJECT]
+    digest = sha256(f"{to}\n{subject}\n{body}".encode()).hexdigest()[:12]
     letter = Letter(
         to=to,
         subject=subject,
         body=body,
         thread=path,
         importance="high",
-        key=f"failed-{said}",
-        cause=found.source.hash,
+        key=f"failed-{digest}",
+        cause=flow_source.source.hash,
         corr=path,
     )
     try:
@@ -116,21 +125,21 @@ def tell_blocked(
         return ""
 
 
-def concerned(workspace: Workspace, *names: str) -> tuple[str, ...]:
-    """Those of the names who can still read, and every person."""
+def list_readers(workspace: Workspace, *names: str) -> tuple[str, ...]:
+    """Return those of the names whose key is still valid, and every person."""
     registry = workspace.engine.registry()
     people = [key.name for key in registry.human_keys()]
-    found = []
+    readers = []
     for name in dict.fromkeys((*names, *people)):
         agent = registry.agents.get(name)
         known = agent is not None and agent.kind in (KeyClass.AGENT, KeyClass.HUMAN)
         if agent is not None and known and registry.keys[agent.kid].ending is None:
-            found.append(name)
-    return tuple(found)
+            readers.append(name)
+    return tuple(readers)
 
 
-TRIES: Final = 20
-LOCKS: Final = "paths"
+MAX_TARGETS: Final = 20
+LOCK_FOLDER: Final = "paths"
 LOCK_SECONDS: Final = 60
 
 
@@ -138,10 +147,10 @@ Make = Callable[[StepTarget, Link], tuple[MadeThing, ...]]
 
 
 class StepPlan(NamedTuple):
-    """A step that is asked for.
+    """A step to take.
 
-    `fresh`: its target is a stream of its own; `named`: the asker named the target,
-    and a repeat must name the same one; `file`: where the target shall be, if the asker said so.
+    `needs_new_stream`: its target must be a new stream; `target_was_named`: the asker named the
+    target, and a repeat must name the same one; `file`: the target's file, if the asker chose it.
     """
 
     flow: str
@@ -149,8 +158,8 @@ class StepPlan(NamedTuple):
     asked_by: str
     target: Callable[[], StepTarget]
     make: Make
-    fresh: bool = True
-    named: bool = False
+    needs_new_stream: bool = True
+    target_was_named: bool = False
     file: str = ""
     standing: ResultStanding | None = None
     parts: tuple[PlayedPart, ...] = ()
@@ -158,7 +167,7 @@ class StepPlan(NamedTuple):
 
 
 class TakenStep(NamedTuple):
-    """A step that is done; `again`: it had been done before."""
+    """A finished step; `again`: an earlier call had finished it."""
 
     path: str
     step: PathStep
@@ -166,9 +175,9 @@ class TakenStep(NamedTuple):
 
 
 def take_step(workspace: Workspace, plan: StepPlan) -> TakenStep:
-    """Take this step, or find that it was taken; Refused if the rules forbid it."""
+    """Take this step, or return the one taken before; Refused if the rules forbid it."""
     path = path_of(workspace, plan.flow, plan.flow_source)
-    with _one_at_a_time(workspace, path):
+    with _lock_path(workspace, path):
         known = state_of(workspace, path).find_step(plan.flow, plan.flow_source.source)
         if known is not None and known.stage is Stage.DONE:
             return TakenStep(path, known, again=True)
@@ -179,38 +188,38 @@ def take_step(workspace: Workspace, plan: StepPlan) -> TakenStep:
 def require_undamaged(
     workspace: Workspace, flow: str, flow_source: FlowSource, asked_by: str
 ) -> None:
-    """Refuse to start from something that was changed, and tell those concerned (FLO-08)."""
+    """Refuse to start from a changed source, and send BLOCKED about it (FLO-08)."""
     try:
-        require_whole(workspace, flow_source.source, flow_source.file)
+        require_unchanged(workspace, flow_source.source, flow_source.file)
     except MootError as error:
-        tell_blocked(
+        send_blocked(
             workspace, path_of(workspace, flow, flow_source), flow, flow_source, asked_by, error
         )
         raise
 
 
 @contextmanager
-def _one_at_a_time(workspace: Workspace, path: str) -> Iterator[None]:
-    """Two processes that take the same step would get in each other's way."""
-    folder = workspace.path / LOCKS
+def _lock_path(workspace: Workspace, path: str) -> Iterator[None]:
+    """Let only one process at a time take a step of this path."""
+    folder = workspace.path / LOCK_FOLDER
     folder.mkdir(exist_ok=True)
     try:
         with FileLock(folder / f"{path}.lock", timeout=LOCK_SECONDS):
             yield
     except Timeout:
         raise StoreFailed(
-            "lock_timeout", f"another program goes on with {path}", hint="try again"
+            "lock_timeout", f"another program is taking a step of {path}", hint="try again"
         ) from None
 
 
 def _make_step(workspace: Workspace, path: str, plan: StepPlan) -> TakenStep:
-    step = _begin(workspace, path, plan)
+    step = _begin_step(workspace, path, plan)
     link = Link(plan.flow_source.source.hash, path)
     try:
-        target = _free(workspace, path, plan, step.target)
+        target = _find_free_target(workspace, path, plan, step.target)
         made = plan.make(target, link)
     except MootError as error:
-        _fail(workspace, path, plan, error)
+        _record_failure(workspace, path, plan, error)
         raise
     except OSError as error:
         problem = Unavailable(
@@ -218,19 +227,19 @@ def _make_step(workspace: Workspace, path: str, plan: StepPlan) -> TakenStep:
             f"{error.filename or 'a file'}: {error.strerror or error}",
             hint="fix the folder, then run it again",
         )
-        _fail(workspace, path, plan, problem)
+        _record_failure(workspace, path, plan, problem)
         raise problem from None
-    command = ask.FinishStep(flow=plan.flow, source=plan.flow_source.source, made=made)
-    _run(workspace, path, command, plan.flow_source.source)
+    command = FinishStep(flow=plan.flow, source=plan.flow_source.source, made=made)
+    _execute(workspace, path, command, plan.flow_source.source)
     done = state_of(workspace, path).find_step(plan.flow, plan.flow_source.source)
     assert done is not None
     return TakenStep(path, done, again=False)
 
 
-def list_caused(
+def list_records_by_cause(
     workspace: Workspace, streams: Iterable[str], cause: str | None, *kinds: str
 ) -> list[Record]:
-    """What a run that was cut short had put on record already: records of these types."""
+    """List what an interrupted run had recorded: records of these types with this cause."""
     with workspace.store.read() as view:
         return [
             record
@@ -245,10 +254,10 @@ def state_of(workspace: Workspace, path: str) -> State:
 
 
 def path_of(workspace: Workspace, flow: str, flow_source: FlowSource) -> str:
-    """The path a record belongs to; a new one is called after the record it begins with."""
+    """Return the path that a record belongs to, or the id of a new one, made from its hash."""
     source = flow_source.source
     with workspace.store.read() as view:
-        # By its own mark, or that of the flow which opened where it stands, finished or not.
+        # `corr` names the path, in this record or in the first one of a session a flow opened.
         first = (
             next(view.records(source.stream), None)
             if source.protocol in SESSION_PROTOCOLS
@@ -267,13 +276,13 @@ def path_of(workspace: Workspace, flow: str, flow_source: FlowSource) -> str:
     return f"p-{source.hash[:12]}"
 
 
-def _begin(workspace: Workspace, path: str, plan: StepPlan) -> PathStep:
-    """XPR-02: on record before anything is made; what is tried again obeys the rules again."""
+def _begin_step(workspace: Workspace, path: str, plan: StepPlan) -> PathStep:
+    """Record the step before anything is made (XPR-02); a retry is checked by the rules again."""
     source = plan.flow_source.source
     state = state_of(workspace, path)
     step = state.find_step(plan.flow, source)
-    target = plan.target() if step is None or plan.named else step.target
-    first = ask.BeginStep(
+    target = plan.target() if step is None or plan.target_was_named else step.target
+    first = BeginStep(
         flow=plan.flow,
         source=source,
         target=target,
@@ -282,24 +291,24 @@ def _begin(workspace: Workspace, path: str, plan: StepPlan) -> PathStep:
         parts=plan.parts,
         approvers=plan.approvers,
     )
-    jobs = [_job(path, first, source)]
+    jobs = [_make_job(path, first, source)]
     if not state.is_begun:
         title = " ".join(plan.flow_source.title.split())[:MAX_TITLE] or plan.flow
-        begun = ask.BeginPath(title=title, origin=plan.flow_source.origin, source=source)
-        jobs.insert(0, _job(path, begun, source))
+        begin_path = BeginPath(title=title, origin=plan.flow_source.origin, source=source)
+        jobs.insert(0, _make_job(path, begin_path, source))
     workspace.engine.execute_chain(jobs[0], *((lambda _, job=job: job) for job in jobs[1:]))
     begun_step = state_of(workspace, path).find_step(plan.flow, source)
     assert begun_step is not None
     return begun_step
 
 
-def _job(path: str, command: Command, source: SourceRecord) -> Job:
-    # XPR-01, XPR-05: each record names its cause and its path, and is signed by the machine.
+def _make_job(path: str, command: Command, source: SourceRecord) -> Job:
+    # XPR-01, XPR-05: each record names its cause and its path, and Moot signs it.
     return Job(stream_of(path), command, SYSTEM, cause=source.hash, corr=path)
 
 
-def _run(workspace: Workspace, path: str, command: Command, source: SourceRecord) -> None:
-    """Done by another process in the meantime is done."""
+def _execute(workspace: Workspace, path: str, command: Command, source: SourceRecord) -> None:
+    """Record the command; it is no error if another process finished the step meanwhile."""
     try:
         workspace.engine.execute(stream_of(path), command, SYSTEM, cause=source.hash, corr=path)
     except Refused as refused:
@@ -307,34 +316,38 @@ def _run(workspace: Workspace, path: str, command: Command, source: SourceRecord
             raise
 
 
-def _free(workspace: Workspace, path: str, plan: StepPlan, target: StepTarget) -> StepTarget:
-    """A target that is ours or nobody's yet; until it is made it may go to another file."""
-    for _ in range(TRIES):
+def _find_free_target(
+    workspace: Workspace, path: str, plan: StepPlan, target: StepTarget
+) -> StepTarget:
+    """Return a target that is unused or of this path; until it is made, its file may change."""
+    for _ in range(MAX_TARGETS):
         with workspace.store.read() as view:
             first = next(view.records(target.stream), None)
         if first is None and plan.file not in ("", target.file):
-            target = _moved(workspace, path, plan, msgspec.structs.replace(target, file=plan.file))
-        if not plan.fresh or first is None or first.body.corr == path:
+            target = _move_target(
+                workspace, path, plan, msgspec.structs.replace(target, file=plan.file)
+            )
+        if not plan.needs_new_stream or first is None or first.body.corr == path:
             return target
-        target = _moved(workspace, path, plan, plan.target())
-    raise Conflict("id_taken", "others take every id first", hint="run it again")
+        target = _move_target(workspace, path, plan, plan.target())
+    raise Conflict("id_taken", "other programs took every id first", hint="run it again")
 
 
-def _moved(workspace: Workspace, path: str, plan: StepPlan, target: StepTarget) -> StepTarget:
-    command = ask.MoveStep(flow=plan.flow, source=plan.flow_source.source, target=target)
-    _run(workspace, path, command, plan.flow_source.source)
+def _move_target(workspace: Workspace, path: str, plan: StepPlan, target: StepTarget) -> StepTarget:
+    command = MoveStep(flow=plan.flow, source=plan.flow_source.source, target=target)
+    _execute(workspace, path, command, plan.flow_source.source)
     return target
 
 
-def _fail(workspace: Workspace, path: str, plan: StepPlan, error: MootError) -> None:
-    """XPR-06: what went wrong is on record, and someone is told."""
-    told = tell_blocked(workspace, path, plan.flow, plan.flow_source, plan.asked_by, error)
-    command = ask.FailStep(
+def _record_failure(workspace: Workspace, path: str, plan: StepPlan, error: MootError) -> None:
+    """Record what went wrong and send BLOCKED about it (XPR-06)."""
+    message_id = send_blocked(workspace, path, plan.flow, plan.flow_source, plan.asked_by, error)
+    command = FailStep(
         flow=plan.flow,
         source=plan.flow_source.source,
         code=error.code,
         why=str(error)[:MAX_TEXT] or error.code,
-        told=told,
+        told=message_id,
     )
     with suppress(MootError):  # the failure itself is what the caller must see
-        _run(workspace, path, command, plan.flow_source.source)
+        _execute(workspace, path, command, plan.flow_source.source)

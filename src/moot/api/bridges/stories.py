@@ -1,4 +1,4 @@
-"""Stories: the whole path that something belongs to, from the record."""
+"""The operation `story`, and how a story is shown: as sentences and as a page."""
 
 from __future__ import annotations
 
@@ -8,7 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from moot import pages as page
-from moot.api.bridges.story import Story, StoryMoment, badge, build_blocks, list_facts, story_of
+from moot.api.bridges.story import (
+    Story,
+    StoryMoment,
+    badge_of,
+    build_blocks,
+    list_facts,
+    read_story,
+)
 from moot.api.operation import operation
 from moot.core.names import SYSTEM
 from moot.core.text import plural
@@ -26,18 +33,18 @@ __all__ = ["Story", "story"]
 
 @operation("story")
 def story(session: Session, name: str, *, file: Path | None = None) -> Story:
-    """The path that a name belongs to: every step, every record, who, when, by which flow.
+    """Show the path that a name belongs to: every step, every record, who, when, by which flow.
 
-    `name` is anything that has one: a path, a message, an event, a debate, a parliament, a trace,
-    a claim; or an agent under any of its names. With `file` (FILE.html, FILE.md or FILE.json) it
-    is also written as a page. NotFound (story_not_found) if nothing is called so.
+    `name` is a path, a message, an event, a debate, a parliament, a trace, a claim, or an agent
+    under any of its names. With `file` (FILE.html, FILE.md or FILE.json) the story is also written
+    as a page. NotFound (story_not_found) if nothing has that name.
     """
     from moot.api.page.files import require_page_name, write_page
     from moot.api.page.reports import find_stream_with_page, link_beside
 
     if file is not None:
         require_page_name(file)
-    path_story = story_of(session.workspace, name)
+    path_story = read_story(session.workspace, name)
     if file is not None:
         page = build_story_page(name, path_story)
         stream = find_stream_with_page(session, name)
@@ -45,8 +52,8 @@ def story(session: Session, name: str, *, file: Path | None = None) -> Story:
     return path_story
 
 
-# `{who}` is who signed it, `{says}` the sense of it as its author put it. What has no sentence of
-# its own is told by the words of its type, so that nothing is left out.
+# `{who}` is the signer, `{says}` a summary in the author's words. An event type without a sentence
+# here is shown by its name, so that nothing is left out.
 
 _SENTENCES: Final = {
     "debate.session_began": "A debate began: {says}",
@@ -54,10 +61,10 @@ _SENTENCES: Final = {
     "debate.entry_signed": "{who} said: {says}",
     "debate.entry_observed": "{who} was seen to have said: {says}",
     "debate.entry_generated": "The turn was passed over: {says}",
-    "debate.turn_timed_out": "The time of a turn was up: {says}",
+    "debate.turn_timed_out": "A turn timed out: {says}",
     "debate.context_added": "{who} added to the context: {says}",
     "debate.session_ended": "The debate ended.",
-    "debate.session_resumed": "{who} took the debate up again: {says}",
+    "debate.session_resumed": "{who} resumed the debate: {says}",
     "debate.file_moved": "{who} moved the file of the debate: {says}",
     "decision.question_asked": "{who} asked: {says}",
     "decision.answer_sealed": "{who} sealed its first answer.",
@@ -68,20 +75,20 @@ _SENTENCES: Final = {
     "decision.ranking_passed": "No ranking came: {says}",
     "decision.answer_passed": "No first answer came: {says}",
     "decision.motion_set": "The motion was set: {says}",
-    "decision.session_opened": "It went to be argued: {says}",
+    "decision.session_opened": "The debate on it began: {says}",
     "decision.result_recorded": "The vote: {says}",
     "decision.person_approved": "{who} approved it: {says}",
     "decision.person_vetoed": "{who} vetoed it: {says}",
     "decision.person_amended": "{who} decided otherwise: {says}",
     "decision.person_sent_back": "{who} sent it back: {says}",
-    "decision.successor_named": "Another decision takes its place: {says}",
+    "decision.successor_named": "Another decision superseded it: {says}",
     "decision.outcome_judged": "{who} said how it turned out: {says}",
     "decision.receipt_made": "A receipt was written.",
     "mail.message_sent": "{who} wrote: {says}",
     "mail.message_acknowledged": "{who} acknowledged it: {says}",
     "mail.message_escalated": "It went to a person: {says}",
     "mail.message_resent": "{who} sent it again: {says}",
-    "mail.message_imported": "A message was taken in: {says}",
+    "mail.message_imported": "A message was imported: {says}",
     "parliament.parliament_convened": "A parliament was convened: {says}",
     "parliament.statements_opened": "Opening statements were called for.",
     "parliament.statements_closed": "All opening statements were heard.",
@@ -90,7 +97,7 @@ _SENTENCES: Final = {
     "parliament.debate_opened": "The debate on the bill was opened.",
     "parliament.round_started": "A round of debate began.",
     "parliament.round_ended": "The round ended.",
-    "parliament.round_summarized": "The round was summed up.",
+    "parliament.round_summarized": "The round was summarized.",
     "parliament.vote_called": "A vote was called.",
     "parliament.ballot_closed": "The ballot was closed.",
     "parliament.bill_passed": "The bill passed.",
@@ -103,7 +110,7 @@ _SENTENCES: Final = {
     "parliament.seat_expelled": "A seat was expelled: {says}",
     "parliament.session_completed": "The parliament ended.",
     "path.step_failed": "A step failed: {says}",
-    "presence.blocked_sent": "{who} could not go on and asked for help: {says}",
+    "presence.blocked_sent": "{who} was blocked and asked for help: {says}",
     "presence.handoff_sent": "{who} handed work over: {says}",
     "presence.event_accepted": "{who} took it on.",
     "presence.event_withdrawn": "{who} withdrew that entry: {says}",
@@ -123,7 +130,7 @@ _SENTENCES: Final = {
     "trace.verification_run_started": "{who} began to check the trace.",
     "trace.verification_run_completed": "{who} checked the trace: {says}",
 }
-# A message of a parliament says its type first, then what it comes to.
+# The summary of a parliament's message begins with its type.
 _MESSAGES: Final = {
     "OPENING_STATEMENT": "{who} made an opening statement.",
     "BILL_DRAFT": "{who} put forward a bill: {says}",
@@ -134,7 +141,7 @@ _MESSAGES: Final = {
     "VOTE": "{who} voted {says}",
     "SPEAKER_RULING": "The speaker ruled: {says}",
     "VOTE_TALLY": "The votes were counted.",
-    "PM_DECISION": "{who} had the last word: {says}",
+    "PM_DECISION": "The prime minister ruled: {says}",
 }
 _MARKS: Final = re.compile(r"(?<=\s)(?:#{1,6}|>)\s+")
 _MESSAGE: Final = "parliament.message_logged"
@@ -146,39 +153,41 @@ _STANCES: Final = {
 }
 
 
-def sentence_of(moment: StoryMoment) -> str:
-    """What happened, as a sentence."""
+def write_sentence(moment: StoryMoment) -> str:
+    """Return what happened as a sentence."""
     says: str = moment.says
     template = _SENTENCES.get(moment.what)
     if moment.what == _MESSAGE:
         kind, _, says = moment.says.partition(": ")
         template = _MESSAGES.get(kind)
     if template is None:
-        words = f"{_who(moment)}: {moment.in_words}"
-        return _ended(f"{words}: {says}" if says else words)
+        words = f"{_author(moment)}: {moment.in_words}"
+        return _with_full_stop(f"{words}: {says}" if says else words)
     if moment.what.startswith("debate.entry") and says.partition(": ")[0] in _STANCES:
         stance, _, says = says.partition(": ")
         template = f"{{who}} {_STANCES[stance]}: {{says}}"
-    return _ended(template.format(who=_who(moment), says=_in_words(says)).rstrip(": "))
+    return _with_full_stop(
+        template.format(who=_author(moment), says=_plain_text(says)).rstrip(": ")
+    )
 
 
-def _who(moment: StoryMoment) -> str:
+def _author(moment: StoryMoment) -> str:
     return "Moot" if moment.who == SYSTEM else moment.who
 
 
-def _in_words(says: str) -> str:
-    """A word of a protocol as one reads it: `call_vote` is `call vote`; headings and quotes that
-    were drawn into one line lose their marks."""
+def _plain_text(says: str) -> str:
+    """Return a protocol's term as plain text, `call vote` for `call_vote`; of a longer text that
+    was joined to one line, remove the marks of headings and quotes."""
     return _MARKS.sub("", says) if " " in says else says.replace("_", " ")
 
 
-def _ended(sentence: str) -> str:
+def _with_full_stop(sentence: str) -> str:
     return sentence if sentence.endswith((".", "!", "?", "…", ")")) else f"{sentence}."
 
 
 _FINAL: Final = "trace.final_statement_signed"
-# The path's own bookkeeping: what it says stands in the picture of the path.
-_KEPT_OUT: Final = frozenset(
+# The path's own bookkeeping: the picture of the path shows it.
+_NOT_SHOWN: Final = frozenset(
     f"{PROTOCOL}.{what}" for what in ("path_begun", "step_begun", "step_done")
 )
 _KINDS: Final = {"mail": "message"}
@@ -192,33 +201,33 @@ _TONES: Final[dict[str, page.Tone]] = {
     "trace.claim_challenged": "caution",
     _FINAL: "good",
 }
-# A longer id says nothing to a person; it stands among the records.
-_MOST_ID: Final = 24
+# A longer id tells a person nothing; the table of records has it.
+_MAX_SHOWN_ID: Final = 24
 
 
-def build_story_page(named: str, story: Story) -> page.Report:
-    """First where it led, then the path, then step by step who said what; ids and hashes last."""
-    subtitle = story.path or named
+def build_story_page(name: str, story: Story) -> page.Report:
+    """Build the page: result, path, then step by step who said what; ids and hashes last."""
+    subtitle = story.path or name
     if story.decisions and not story.path:
         subtitle = f"{story.decisions[0].id}, argued in a {story.decisions[0].chamber}"
     return page.Report(
         kind="story",
-        title=_title(story) or named,
+        title=_first_line(story) or name,
         subtitle=subtitle,
-        verdict=_verdict(story),
-        decision=_led_to(named, story),
+        verdict=_verdict_badge(story),
+        decision=_outcome_card(name, story),
         dissent=None,
         blocks=tuple(_blocks(story)),
         proof=None,
     )
 
 
-def _title(story: Story) -> str:
+def _first_line(story: Story) -> str:
     return story.title.strip().partition("\n")[0]
 
 
-def _verdict(story: Story) -> page.VerdictBadge:
-    """How far the path has come; of a decision that stands alone, how it was decided."""
+def _verdict_badge(story: Story) -> page.VerdictBadge:
+    """Return how far the path has come; for a single decision, how it was decided."""
     unfinished = [step for step in story.steps if step.stage is not Stage.DONE]
     records = plural(len(story.moments), "record")
     if story.steps:
@@ -226,41 +235,40 @@ def _verdict(story: Story) -> page.VerdictBadge:
         tone: page.Tone = "caution" if unfinished else "good"
         return page.VerdictBadge(word, tone, f"{plural(len(story.steps), 'step')}, {records}")
     if story.decisions:
-        return page.VerdictBadge(*badge(story.decisions[0]), records)
+        return page.VerdictBadge(*badge_of(story.decisions[0]), records)
     return page.VerdictBadge("ALONE", "neutral", records)
 
 
-def _led_to(named: str, story: Story) -> page.DecisionCard:
-    origin = (page.Fact("begun for", story.origin),) if story.origin else ()
+def _outcome_card(name: str, story: Story) -> page.DecisionCard:
+    origin = (page.Fact("started for", story.origin),) if story.origin else ()
     if story.steps:
         last = story.steps[-1]
-        came = page.Fact("last step", f"{last.flow}, {last.stage}: {_made(last)}")
-        return page.DecisionCard(_came_to(story), (*origin, came), heading="Where it led")
+        last_step = page.Fact("last step", f"{last.flow}, {last.stage}: {_made_text(last)}")
+        return page.DecisionCard(_final_text(story), (*origin, last_step), heading="Where it led")
     if story.decisions:
-        one = story.decisions[0]
-        return page.DecisionCard(
-            one.motion or "No motion was set.", list_facts(one), heading="The motion"
-        )
-    asked = page.Fact("asked for", named, code=True)
-    statement = "No flow has led from here to anything."
+        decision = story.decisions[0]
+        statement = decision.motion or "No motion was set."
+        return page.DecisionCard(statement, list_facts(decision), heading="The motion")
+    asked = page.Fact("asked for", name, code=True)
+    statement = "No flow started from here."
     return page.DecisionCard(statement, (asked, *origin), heading="Where it led")
 
 
-def _came_to(story: Story) -> str:
-    """The last final statement; before there is one, what the last step is for, or why it stuck."""
-    statements = [one.says for one in story.moments if one.what == _FINAL]
-    return statements[-1] if statements else f"{_about(story.steps[-1]).rstrip('.')}."
+def _final_text(story: Story) -> str:
+    """Return the newest final statement; without one, the last step's purpose or failure."""
+    statements = [moment.says for moment in story.moments if moment.what == _FINAL]
+    return statements[-1] if statements else f"{_purpose(story.steps[-1]).rstrip('.')}."
 
 
 def _blocks(story: Story) -> Iterator[page.Block]:
     if story.steps:
-        yield page.Flow(tuple(map(_step, story.steps)), title="The path")
-    if _title(story) != story.title:
+        yield page.Flow(tuple(map(_flow_step, story.steps)), title="The path")
+    if _first_line(story) != story.title:
         yield page.Prose(story.title, title="What it is about")
-    for one in story.decisions:
+    for decision in story.decisions:
         if story.steps:
-            yield page.Facts(list_facts(one), title=f"{one.id}: {one.question}")
-        yield from build_blocks(one)
+            yield page.Facts(list_facts(decision), title=f"{decision.id}: {decision.question}")
+        yield from build_blocks(decision)
     yield from _timelines(story)
     yield page.Table(
         ("Agent", "By mail", "Seats", "Parts"),
@@ -274,7 +282,7 @@ def _blocks(story: Story) -> Iterator[page.Block]:
         yield page.Table(
             ("Step", "Flow", "From", "To", "Made"),
             tuple(
-                (str(step.number), step.flow, step.source.id, step.target.id, _made(step))
+                (str(step.number), step.flow, step.source.id, step.target.id, _made_text(step))
                 for step in story.steps
             ),
             title="Every step and its ids",
@@ -288,57 +296,57 @@ def _blocks(story: Story) -> Iterator[page.Block]:
     )
     yield page.Table(
         ("Record", "What", "Id", "SHA-256"),
-        tuple(map(_record, story.shown)),
+        tuple(map(_record_row, story.shown)),
         title="Every record and its hash",
         folded=True,
     )
 
 
 def _timelines(story: Story) -> Iterator[page.Timeline]:
-    """What happened, in order; on a path, what each step has made and what was done there."""
+    """Yield one timeline; for a path, one for each step with what happened there."""
     if not story.steps:
-        yield page.Timeline(tuple(map(_moment, story.shown)), title="What happened")
+        yield page.Timeline(tuple(map(_timeline_entry, story.shown)), title="What happened")
         return
-    titles = ("What began it", *(f"Step {one.number}: {_way(one)}" for one in story.steps))
+    titles = ("What began it", *(f"Step {step.number}: {_from_to(step)}" for step in story.steps))
     groups: list[list[page.TimelineEntry]] = [[] for _ in titles]
-    for one in story.shown:
-        if one.what not in _KEPT_OUT:
-            groups[_place(one, story.steps)].append(_moment(one))
+    for moment in story.shown:
+        if moment.what not in _NOT_SHOWN:
+            groups[_step_index(moment, story.steps)].append(_timeline_entry(moment))
     for title, moments in zip(titles, groups, strict=True):
         if moments:
             yield page.Timeline(tuple(moments), title=title)
 
 
-def _place(one: StoryMoment, steps: list[StepView]) -> int:
-    """The last step that made something at or before this record; 0 for what was there before."""
+def _step_index(moment: StoryMoment, steps: list[StepView]) -> int:
+    """Return the last step that made something at or before this record; 0 if none did."""
     places = [
         place
         for place, step in enumerate(steps, 1)
-        if (one.stream.startswith(f"{PROTOCOL}/") and one.flow == step.flow)
-        or any(made.stream == one.stream and made.seq <= one.seq for made in step.made)
+        if (moment.stream.startswith(f"{PROTOCOL}/") and moment.flow == step.flow)
+        or any(made.stream == moment.stream and made.seq <= moment.seq for made in step.made)
     ]
     return places[-1] if places else 0
 
 
-def _step(step: StepView) -> page.FlowStep:
+def _flow_step(step: StepView) -> page.FlowStep:
     target = step.target
     return page.FlowStep(
-        _way(step),
-        _about(step),
-        target.file or (target.id if len(target.id) <= _MOST_ID else ""),
+        _from_to(step),
+        _purpose(step),
+        target.file or (target.id if len(target.id) <= _MAX_SHOWN_ID else ""),
         _STAGES.get(step.stage, "caution"),
     )
 
 
-def _about(step: StepView) -> str:
-    """Why it stuck, or else what such a step is for."""
+def _purpose(step: StepView) -> str:
+    """Return why the step failed, or else what such a step is for."""
     known = FLOWS.get(step.flow)
     words = step.why or (known.purpose if known else step.flow)
     return f"{words[:1].upper()}{words[1:]}"
 
 
-def _way(step: StepView) -> str:
-    """`message to debate`: from which protocol to which."""
+def _from_to(step: StepView) -> str:
+    """Return from which protocol to which the step leads: `message to debate`."""
     return f"{_kind(step.source.stream)} to {_kind(step.target.stream)}"
 
 
@@ -347,25 +355,25 @@ def _kind(stream: str) -> str:
     return _KINDS.get(protocol, protocol)
 
 
-def _made(step: StepView) -> str:
+def _made_text(step: StepView) -> str:
     return step.made_in_words or step.why or f"{step.flow} was begun"
 
 
-def _moment(one: StoryMoment) -> page.TimelineEntry:
+def _timeline_entry(moment: StoryMoment) -> page.TimelineEntry:
     return page.TimelineEntry(
-        one.at,
+        moment.at,
         "",
-        sentence_of(one),
-        ref=one.id if len(one.id) <= _MOST_ID else "",
-        tone=_TONES.get(one.what, "plain"),
+        write_sentence(moment),
+        ref=moment.id if len(moment.id) <= _MAX_SHOWN_ID else "",
+        tone=_TONES.get(moment.what, "plain"),
     )
 
 
-def _record(one: StoryMoment) -> tuple[str | page.Cell, ...]:
-    by = f", by {one.flow}" if one.flow else ""
+def _record_row(moment: StoryMoment) -> tuple[str | page.Cell, ...]:
+    by = f", by {moment.flow}" if moment.flow else ""
     return (
-        f"{one.stream} event {one.seq}",
-        f"{one.in_words}{by}",
-        one.id,
-        page.Cell(one.hash, code=True),
+        f"{moment.stream} event {moment.seq}",
+        f"{moment.in_words}{by}",
+        moment.id,
+        page.Cell(moment.hash, code=True),
     )

@@ -1,7 +1,7 @@
-"""The whole path in order: every step, every record of what it joined, every native id, who, when.
+"""Read a whole path in order: every step, every record of the sessions it joined, who and when.
 
-A story is read off the record each time; nothing of it is stored. What stands alone (a trace that
-no flow led to) has a story too: its own record.
+A story is read from the record each time; none of it is stored. A session that no flow led to, such
+as a single trace, has a story too: its own record.
 """
 
 from __future__ import annotations
@@ -39,26 +39,26 @@ from moot.protocols.path.model import PathStep, State
 from moot.protocols.path.views import StepView, describe_step
 from moot.workspace.workspace import Workspace
 
-MOST_SAID: Final = 100
-_WORDS: Final = ("decision", "vote", "action", "title", "topic", "description", "stance")
-_SENSE: Final = (
+MAX_SUMMARY: Final = 100
+_MESSAGE_FIELDS: Final = ("decision", "vote", "action", "title", "topic", "description", "stance")
+_SUMMARY_FIELDS: Final = (
     *("question", "answer"),
     *("subject", "summary", "status", "objective", "tool", "title", "text", "statement"),
     *("task", "reason", "why", "problem_statement", "flow"),
 )
-_IDS: Final = (
+_ID_FIELDS: Final = (
     *("execution_id", "intent_id", "claim_id", "proposal_id", "run_id"),
     *("id", "session_id", "parliament_id", "seat", "decision", "session"),
 )
 RESULT: Final = "decision.result_recorded"
-# Kept for the cost of a run; a person who reads what happened is not told of each call.
+# Recorded for the cost of a run; the story leaves them out.
 RUN_COSTS: Final = frozenset({"decision.call_noted", "decision.run_ended"})
 
 
 class StoryMoment(msgspec.Struct, frozen=True):
     """One record of the path. `flow`: the step that wrote it; `cause`: what it comes from.
 
-    `says` is the sense of it in a few words, as its author put it.
+    `says` is a summary in the author's words.
     """
 
     at: str
@@ -74,11 +74,11 @@ class StoryMoment(msgspec.Struct, frozen=True):
 
     @property
     def in_words(self) -> str:
-        """`entry yielded` of `debate.entry_yielded`."""
+        """Return `entry yielded` for `debate.entry_yielded`."""
         return self.what.partition(".")[2].replace("_", " ") or self.what
 
 
-def moment_of(record: Record, flows: dict[tuple[str, int], str], path: str) -> StoryMoment:
+def describe_record(record: Record, flows: dict[tuple[str, int], str], path: str) -> StoryMoment:
     body = record.body
     flow = flows.get((record.stream, record.seq))
     if flow is None and path and body.corr == path and body.actor.id == SYSTEM:
@@ -87,8 +87,9 @@ def moment_of(record: Record, flows: dict[tuple[str, int], str], path: str) -> S
         at=body.at,
         who=body.actor.id,
         what=body.type,
-        id=_native(body.data) or (record.stream.partition("/")[2] if record.seq == 0 else ""),
-        says=Quoted(_sense(body.data)),
+        id=_find_native_id(body.data)
+        or (record.stream.partition("/")[2] if record.seq == 0 else ""),
+        says=Quoted(_summarize(body.data)),
         stream=record.stream,
         seq=record.seq,
         hash=record.hash.hex(),
@@ -97,30 +98,33 @@ def moment_of(record: Record, flows: dict[tuple[str, int], str], path: str) -> S
     )
 
 
-def _sense(data: dict[str, Any]) -> str:
-    """A message's type and word; an entry's stance and summary; else the first text that tells."""
+def _summarize(data: dict[str, Any]) -> str:
+    """Return a message's type and main field, an entry's stance and summary, or the first text."""
     inner = data.get("message")
     if isinstance(inner, dict):
         content = inner.get("content")
-        texts = [inner.get("type"), *_some(content if isinstance(content, dict) else {}, _WORDS)]
+        texts = [
+            inner.get("type"),
+            *_first_value(content if isinstance(content, dict) else {}, _MESSAGE_FIELDS),
+        ]
     else:
-        texts = [data.get("stance"), *_some(data, _SENSE)]
+        texts = [data.get("stance"), *_first_value(data, _SUMMARY_FIELDS)]
     phrases = [text for text in texts if isinstance(text, str) and text.strip()][:2]
-    return shortened(": ".join(phrases))
+    return shorten(": ".join(phrases))
 
 
-def shortened(text: str) -> str:
-    """Another's words in one line of bearable length."""
+def shorten(text: str) -> str:
+    """Return a text of others as one line of limited length."""
     line = " ".join(text.split())
-    return line if len(line) <= MOST_SAID else f"{line[: MOST_SAID - 1]}…"
+    return line if len(line) <= MAX_SUMMARY else f"{line[: MAX_SUMMARY - 1]}…"
 
 
-def _some(data: dict[str, Any], names: tuple[str, ...]) -> list[Any]:
+def _first_value(data: dict[str, Any], names: tuple[str, ...]) -> list[Any]:
     return [data[name] for name in names if data.get(name)][:1]
 
 
-def _native(data: dict[str, Any]) -> str:
-    """The id by which its own protocol knows what happened."""
+def _find_native_id(data: dict[str, Any]) -> str:
+    """Return the id that the event's own protocol gave to what happened."""
     inner = data.get("message")
     if isinstance(inner, dict) and isinstance(inner.get("id"), str):
         return str(inner["id"])
@@ -129,7 +133,7 @@ def _native(data: dict[str, Any]) -> str:
         target = data.get("target")
         into = f" -> {target['id']}" if isinstance(target, dict) else ""
         return f"{source['id']}{into}"
-    ids = (data[name] for name in _IDS if isinstance(data.get(name), str))
+    ids = (data[name] for name in _ID_FIELDS if isinstance(data.get(name), str))
     return next(ids, "")
 
 
@@ -164,30 +168,30 @@ class DecisionInStory(msgspec.Struct, frozen=True):
     sessions: tuple[str, ...] = ()
 
     def in_lines(self) -> Iterator[str]:
-        """The decision in short, a line for each who spoke."""
-        yield f"{self.id}: {badge(self)[0].lower()}, argued in a {self.chamber}"
+        """Yield the decision in short, with a line for each answer and vote."""
+        yield f"{self.id}: {badge_of(self)[0].lower()}, argued in a {self.chamber}"
         for first in self.answers:
             yield f"first answer of {first['agent']}: {_describe_answer(first)}"
         if self.motion:
-            yield f"motion: {shortened(self.motion)}"
+            yield f"motion: {shorten(self.motion)}"
         for number, votes in groupby(self.votes, key=lambda vote: vote.round):
             yield f"round {number}"
-            yield from (f"  {_stance(vote)}: {shortened(vote.summary)}" for vote in votes)
-        yield from (f"{name}: {text}" for name, text in _ending(self))
+            yield from (f"  {_describe_vote(vote)}: {shorten(vote.summary)}" for vote in votes)
+        yield from (f"{name}: {text}" for name, text in _list_endings(self))
 
 
 def list_decisions(workspace: Workspace, streams: Iterable[str]) -> list[DecisionInStory]:
-    """Those of these streams that are decisions; the books of a run are none."""
+    """Describe those of these streams that are decisions; the accounts of a run are not."""
     names = [one for one in streams if one.startswith(f"{DECISION}/")]
     states = [(name, workspace.engine.state(DECISION_MACHINE, name)) for name in names]
     return [
-        _describe(workspace, name.partition("/")[2], state)
+        _describe_decision(workspace, name.partition("/")[2], state)
         for name, state in states
         if state.chamber in ARGUED and state.stage is not Stage.NEW
     ]
 
 
-def _describe(workspace: Workspace, name: str, state: DecisionState) -> DecisionInStory:
+def _describe_decision(workspace: Workspace, name: str, state: DecisionState) -> DecisionInStory:
     argument, verdict = summarize_argument(workspace, name, state), state.verdict
     return DecisionInStory(
         id=name,
@@ -202,14 +206,14 @@ def _describe(workspace: Workspace, name: str, state: DecisionState) -> Decision
         result=verdict.result.value if verdict else "",
         outcome=describe_outcome(state, argument),
         dissent=verdict.dissent if verdict else (),
-        word=_ruling(workspace, state),
+        word=_describe_ruling(workspace, state),
         supersedes=state.supersedes,
         superseded_by=state.superseded_by,
     )
 
 
-def _ruling(workspace: Workspace, state: DecisionState) -> dict[str, Any] | None:
-    """`text` is what stands instead of the motion; empty if that is the motion, or was erased."""
+def _describe_ruling(workspace: Workspace, state: DecisionState) -> dict[str, Any] | None:
+    """Return the person's ruling; `text` is the amended text, empty if none or erased."""
     ruling = state.word
     if ruling is None:
         return None
@@ -223,29 +227,29 @@ def _ruling(workspace: Workspace, state: DecisionState) -> dict[str, Any] | None
     }
 
 
-def badge(decision: DecisionInStory) -> tuple[str, page.Tone]:
+def badge_of(decision: DecisionInStory) -> tuple[str, page.Tone]:
     return BADGES.get(decision.stage, ("NOT DECIDED", "neutral"))
 
 
 def _describe_answer(first: dict[str, Any]) -> str:
-    return shortened(first["answer"] if first["answer"] is not None else f"none ({first['why']})")
+    return shorten(first["answer"] if first["answer"] is not None else f"none ({first['why']})")
 
 
-def _stance(vote: ArguedVote) -> str:
+def _describe_vote(vote: ArguedVote) -> str:
     return " ".join(filter(None, (vote.agent, vote.stance, vote.sure)))
 
 
-def _ending(decision: DecisionInStory) -> Iterator[tuple[str, str]]:
-    """The vote, who was against it, the person's ruling, and what came of that."""
+def _list_endings(decision: DecisionInStory) -> Iterator[tuple[str, str]]:
+    """Yield the vote, the dissent, the person's ruling, and what superseded the decision."""
     if decision.result:
         yield "the vote", f"{decision.result}: {decision.outcome}"
     if decision.dissent:
         yield "dissent", ", ".join(decision.dissent)
     ruling = decision.word
     if ruling is not None:
-        yield f"{ruling['by']} said", f"{ruling['word']}: {shortened(ruling['reason'])}"
+        yield f"{ruling['by']} ruled", f"{ruling['word']}: {shorten(ruling['reason'])}"
         if ruling["text"]:
-            yield "decided instead", shortened(ruling["text"])
+            yield "decided instead", shorten(ruling["text"])
     if decision.supersedes:
         yield "supersedes", decision.supersedes
     if decision.superseded_by:
@@ -253,15 +257,15 @@ def _ending(decision: DecisionInStory) -> Iterator[tuple[str, str]]:
 
 
 def list_facts(decision: DecisionInStory) -> tuple[page.Fact, ...]:
-    return tuple(page.Fact(name, text) for name, text in _ending(decision))
+    return tuple(page.Fact(name, text) for name, text in _list_endings(decision))
 
 
 def build_blocks(decision: DecisionInStory) -> Iterator[page.Block]:
-    """What each answered alone, then where each stood in every round."""
+    """Yield a table of the first answers, then one of each agent's stance in every round."""
     yield page.Table(
         ("Who", "First answer"),
         tuple((first["agent"], _describe_answer(first)) for first in decision.answers),
-        title=f"{decision.id}: first answers, before anyone heard the others",
+        title=f"{decision.id}: first answers, each given without seeing the others",
     )
     yield page.Table(
         ("Round", "Who", "Stance", "In short"),
@@ -270,7 +274,7 @@ def build_blocks(decision: DecisionInStory) -> Iterator[page.Block]:
                 str(vote.round),
                 vote.agent,
                 page.Cell(vote.stance, TONES.get(vote.stance, "plain"), vote.sure),
-                shortened(vote.summary),
+                shorten(vote.summary),
             )
             for vote in decision.votes
         ),
@@ -278,15 +282,15 @@ def build_blocks(decision: DecisionInStory) -> Iterator[page.Block]:
     )
 
 
-MOST_MOMENTS: Final = 20_000
-MOST_ID: Final = 300
-_PLAIN: Final = re.compile(r"[A-Za-z0-9._:@+~-]{1,200}\Z")
-# Of these streams a path concerns single records; of the others all.
-_SHARED: Final = frozenset({"presence", "registry"})
+MAX_MOMENTS: Final = 20_000
+MAX_ID_LENGTH: Final = 300
+_PLAIN_NAME: Final = re.compile(r"[A-Za-z0-9._:@+~-]{1,200}\Z")
+# Streams of these protocols are shared: a path concerns only single records of them.
+_SHARED_PROTOCOLS: Final = frozenset({"presence", "registry"})
 
 
 class Story(msgspec.Struct, frozen=True):
-    """`path` is empty for what no flow has joined to anything; `decisions` are those on the way."""
+    """A path with its steps and records; `path` is empty if no flow led here or started here."""
 
     path: str
     title: Quoted
@@ -299,7 +303,7 @@ class Story(msgspec.Struct, frozen=True):
 
     @property
     def shown(self) -> list[StoryMoment]:
-        """What a person reads: no costs of runs, and a vote in the words of every other page."""
+        """Return the moments without the costs of runs, and votes as other pages show them."""
         outcomes = {f"{DECISION}/{one.id}": one.outcome for one in self.decisions}
         return [
             msgspec.structs.replace(moment, says=outcomes.get(moment.stream) or moment.says)
@@ -310,51 +314,51 @@ class Story(msgspec.Struct, frozen=True):
         ]
 
 
-def story_of(workspace: Workspace, named: str) -> Story:
-    """The story of a path, or of the path that a native id belongs to."""
-    path, streams = _find(workspace, named)
+def read_story(workspace: Workspace, name: str) -> Story:
+    """Read the story of a path, or of the path that an id of any protocol belongs to."""
+    path, streams = _find_path_or_streams(workspace, name)
     if path is None:
-        return _told(workspace, "", State(title=named), streams)
+        return _build_story(workspace, "", State(title=name), streams)
     state = state_of(workspace, path)
-    return _told(workspace, path, state, (*streams, stream_of(path)))
+    return _build_story(workspace, path, state, (*streams, stream_of(path)))
 
 
-def _find(workspace: Workspace, named: str) -> tuple[str | None, tuple[str, ...]]:
-    if not named.isprintable() or len(named) > MOST_ID:
-        raise _unknown(named)
+def _find_path_or_streams(workspace: Workspace, name: str) -> tuple[str | None, tuple[str, ...]]:
+    if not name.isprintable() or len(name) > MAX_ID_LENGTH:
+        raise _not_found(name)
     with workspace.store.read() as view:
-        path = _path_of(view, named)
+        path = _find_path(view, name)
         if path is not None:
             return path, ()
-        alone = tuple(_streams_of(view, named))
+        alone = tuple(_list_streams(view, name))
     if alone:
         for stream in alone:
-            found = _path_in(workspace, stream)
+            found = _path_of_stream(workspace, stream)
             if found is not None:
                 return found, ()
         return None, alone
-    agent = participants.agent_of(workspace, named, workspace.engine.open_streams())
+    agent = participants.find_agent_name(workspace, name, workspace.engine.open_streams())
     if agent is not None:
-        return None, tuple(_where(workspace, agent))
-    raise _unknown(named)
+        return None, tuple(_list_agent_streams(workspace, agent))
+    raise _not_found(name)
 
 
-def _unknown(named: str) -> NotFound:
+def _not_found(name: str) -> NotFound:
     return NotFound(
         "story_not_found",
-        f"nothing here is called {named[:80]!r}",
-        hint="an id of a message, event, session, trace or path; `moot flow list --paths`",
+        f"nothing here has the name {name[:80]!r}",
+        hint="use the id of a message, event, session, trace or path: `moot flow list --paths`",
     )
 
 
-def _path_of(view: View, named: str) -> str | None:
-    if not _PLAIN.match(named.replace("/", "")):
+def _find_path(view: View, name: str) -> str | None:
+    if not _PLAIN_NAME.match(name.replace("/", "")):
         return None
-    short = named.removeprefix("path/")
-    if _PLAIN.match(short) and view.head(stream_of(short)) is not None:
+    short = name.removeprefix("path/")
+    if _PLAIN_NAME.match(short) and view.head(stream_of(short)) is not None:
         return short
-    pair = view.row(MAIL_OF_EVENT, named)
-    keys = [named, *(f"{affair}/{named}" for affair in sorted(SESSION_PROTOCOLS))]
+    pair = view.row(MAIL_OF_EVENT, name)
+    keys = [name, *(f"{protocol}/{name}" for protocol in sorted(SESSION_PROTOCOLS))]
     if pair is not None:
         keys.append(str(msgspec.json.decode(pair.value)["id"]))
     rows = (view.row(ITEMS, key) for key in keys)
@@ -362,20 +366,20 @@ def _path_of(view: View, named: str) -> str | None:
     return str(msgspec.json.decode(row.value)["path"]) if row is not None else None
 
 
-def _streams_of(view: View, named: str) -> Iterator[str]:
-    """Streams that are called so, or hold the message that is."""
-    if _PLAIN.match(named):
-        names = [f"{affair}/{named}" for affair in (*sorted(SESSION_PROTOCOLS), "mail")]
-        yield from (name for name in names if view.head(name) is not None)
-    elif _PLAIN.match(named.replace("/", "", 1)) and view.head(named) is not None:
-        yield named
-    row = view.row(MESSAGES, named)
+def _list_streams(view: View, name: str) -> Iterator[str]:
+    """Yield the streams of this name, and the stream of the message of this id."""
+    if _PLAIN_NAME.match(name):
+        streams = [f"{protocol}/{name}" for protocol in (*sorted(SESSION_PROTOCOLS), "mail")]
+        yield from (stream for stream in streams if view.head(stream) is not None)
+    elif _PLAIN_NAME.match(name.replace("/", "", 1)) and view.head(name) is not None:
+        yield name
+    row = view.row(MESSAGES, name)
     if row is not None:
         yield row.stream
 
 
-def _path_in(workspace: Workspace, stream: str) -> str | None:
-    """The path of what stands there: as a step has made it, or by the mark of its first record."""
+def _path_of_stream(workspace: Workspace, stream: str) -> str | None:
+    """Return the path of a stream: of the step that made it, or by `corr` of its first record."""
     with workspace.store.read() as view:
         row = view.row(ITEMS, stream)
         if row is not None:
@@ -386,29 +390,31 @@ def _path_in(workspace: Workspace, stream: str) -> str | None:
     return mark if known else None
 
 
-def _where(workspace: Workspace, agent: str) -> Iterator[str]:
-    """Open affairs in which this agent has a seat or a part."""
+def _list_agent_streams(workspace: Workspace, agent: str) -> Iterator[str]:
+    """Yield the open sessions in which this agent has a seat or a part."""
     for stream in workspace.engine.open_streams():
-        person = participants.person(workspace, agent, [stream])
+        person = participants.describe_person(workspace, agent, [stream])
         if person.seats or person.parts:
             yield stream
 
 
-def _told(workspace: Workspace, path: str, state: State, streams: Iterable[str]) -> Story:
+def _build_story(workspace: Workspace, path: str, state: State, streams: Iterable[str]) -> Story:
     steps = state.steps_in_order()
-    whole, single = _places(steps)
+    whole, single = _split_streams(steps)
     decisions = list_decisions(workspace, dict.fromkeys((*streams, *whole)))
     argued = [session for one in decisions for session in one.sessions]
     whole = list(dict.fromkeys((*streams, *whole, *argued)))
     with workspace.store.read() as view:
-        records = list(_records(view, whole, single))
-    cut = len(records) > MOST_MOMENTS
+        records = list(_read_records(view, whole, single))
+    cut = len(records) > MAX_MOMENTS
     flows = {(made.stream, made.seq): step.flow for step in steps for made in step.made}
-    rank = {stream: place for place, stream in enumerate(dict.fromkeys(_order(steps, whole)))}
+    rank = {
+        stream: place for place, stream in enumerate(dict.fromkeys(_streams_in_order(steps, whole)))
+    }
     records.sort(key=lambda one: (one.body.at, rank.get(one.stream, -1), one.stream, one.seq))
-    moments = [moment_of(record, flows, path) for record in records[:MOST_MOMENTS]]
+    moments = [describe_record(record, flows, path) for record in records[:MAX_MOMENTS]]
     names = [moment.who for moment in moments]
-    people = participants.people(workspace, (state.origin, *names), whole)
+    people = participants.describe_people(workspace, (state.origin, *names), whole)
     alone = decisions[0].question if decisions and not path else ""
     return Story(
         path,
@@ -422,8 +428,8 @@ def _told(workspace: Workspace, path: str, state: State, streams: Iterable[str])
     )
 
 
-def _places(steps: list[PathStep]) -> tuple[list[str], set[tuple[str, int]]]:
-    """Streams that belong to the path as a whole, and single records of shared ones."""
+def _split_streams(steps: list[PathStep]) -> tuple[list[str], set[tuple[str, int]]]:
+    """Return the streams that belong to the path, and its single records in shared streams."""
     whole: list[str] = []
     single: set[tuple[str, int]] = set()
     for step in steps:
@@ -431,35 +437,34 @@ def _places(steps: list[PathStep]) -> tuple[list[str], set[tuple[str, int]]]:
             (step.source.stream, step.source.seq),
             *((made.stream, made.seq) for made in step.made),
         ):
-            if stream.partition("/")[0] in _SHARED:
+            if stream.partition("/")[0] in _SHARED_PROTOCOLS:
                 single.add((stream, seq))
             else:
                 whole.append(stream)
     return whole, single
 
 
-def _order(steps: list[PathStep], whole: list[str]) -> Iterator[str]:
+def _streams_in_order(steps: list[PathStep], whole: list[str]) -> Iterator[str]:
     for step in steps:
         yield step.source.stream
         yield from (made.stream for made in step.made)
     yield from whole
 
 
-def _records(view: View, whole: list[str], single: set[tuple[str, int]]) -> Iterator[Record]:
+def _read_records(view: View, whole: list[str], single: set[tuple[str, int]]) -> Iterator[Record]:
     for stream in whole:
         for record in view.records(stream):
             yield record
             cause = record.body.data.get("event")
             if stream.startswith("mail/") and isinstance(cause, str):
-                single |= _event_at(view, cause)
+                single |= _list_event_places(view, cause)
     for stream, seq in sorted(single):
         found = next(view.records(stream, after=seq - 1), None)
         if found is not None:
             yield found
 
 
-def _event_at(view: View, event: str) -> set[tuple[str, int]]:
-    """A message that tells of an event of presence brings that event into the story, and that it
-    was withdrawn."""
+def _list_event_places(view: View, event: str) -> set[tuple[str, int]]:
+    """Return the places of the presence event that a message reports, and of its withdrawal."""
     rows = (view.row(space, event) for space in ("presence.events", "presence.withdrawn"))
     return {(row.stream, row.seq) for row in rows if row is not None}

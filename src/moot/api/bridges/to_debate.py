@@ -1,8 +1,7 @@
-"""A message that needs an answer by several: BLOCKED, QUESTION, KICKOFF, CRITIQUE -> a debate
-(FLO-01, FLO-09).
+"""Open a debate about a BLOCKED, QUESTION, KICKOFF or CRITIQUE message (FLO-01, FLO-09).
 
-The sender, the receivers and the agents named in addition take part. The Context quotes their
-words, so no line of them can be a heading, a fence or a mark of the protocol (XPR-09).
+The sender, the receivers and the agents named in addition take part. The Context quotes the
+message, so none of its lines can be a heading, a fence or a mark of the protocol (XPR-09).
 """
 
 from __future__ import annotations
@@ -12,12 +11,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from moot.api.bridges import sources
-from moot.api.bridges.participants import DebatePlan, agent_of, require_present
+from moot.api.bridges.participants import DebatePlan, find_agent_name, require_not_evicted
 from moot.api.bridges.steps import StepPlan, TakenStep, take_step
 from moot.api.debates import session
 from moot.api.debates.record import SessionRecord, path_in_record, stream_of
 from moot.api.debates.session_file import make_title, quote_lines
-from moot.api.debates.session_file import with_md_ending as named_file
+from moot.api.debates.session_file import with_md_ending as with_md_ending
 from moot.api.mail.messages import read_message_text
 from moot.core.errors import Refused
 from moot.core.machine import Recorded
@@ -32,8 +31,8 @@ from moot.protocols.path.model import MadeThing, StepTarget
 from moot.workspace.workspace import Workspace
 
 FOLDER: Final = "paths"
-# Which flow takes which message, and which of its sections are put before the debate.
-KINDS: Final[dict[str, tuple[MessageType, tuple[str, ...]]]] = {
+# The message type that each flow takes, and the sections that the debate's Context quotes.
+MESSAGE_SECTIONS: Final[dict[str, tuple[MessageType, tuple[str, ...]]]] = {
     "blocked-to-debate": (MessageType.BLOCKED, ("Item", "Blocker", "Attempted", "Needed")),
     "question-to-debate": (MessageType.QUESTION, ("Question", "Context", "Options", "Impact")),
     "kickoff-to-debate": (
@@ -48,35 +47,39 @@ KINDS: Final[dict[str, tuple[MessageType, tuple[str, ...]]]] = {
 
 
 def message_to_debate(
-    workspace: Workspace, flow: str, named: str, asked_by: str, plan: DebatePlan
+    workspace: Workspace, flow: str, reference: str, asked_by: str, plan: DebatePlan
 ) -> TakenStep:
-    kind, headings = KINDS[flow]
-    message_source = sources.message(workspace, named, kind)
+    kind, headings = MESSAGE_SECTIONS[flow]
+    message_source = sources.find_message(workspace, reference, kind)
     body = read_body(read_message_text(workspace, message_source.recorded))
     if kind is MessageType.QUESTION and body.text_of("Urgency").casefold() != "blocking":
         raise Refused(
             "not_blocking",
-            "this question blocks nobody",
+            "this question is not marked as blocking",
             hint=f"answer it (`moot mail ack {message_source.flow_source.source.id} --notes ...`);"
             " only Urgency: Blocking is debated",
         )
-    agents = _agents(workspace, message_source.recorded, message_source.flow_source.origin, plan)
+    agents = _list_agents(
+        workspace, message_source.recorded, message_source.flow_source.origin, plan
+    )
     if not plan.even_if_gone:
-        require_present(workspace, agents)
+        require_not_evicted(workspace, agents)
     sections = [(name, unwrap_text_block(body.text_of(name))) for name in headings]
-    context = _context([part for part in sections if part[1]], message_source, asked_by)
+    context = _write_context([part for part in sections if part[1]], message_source, asked_by)
     rules = Rules(
         agents,
         turn_timeout=plan.turn_seconds,
         consensus_threshold=plan.threshold,
         max_rounds=plan.rounds,
     )
-    place = path_in_record(workspace.root, named_file(plan.file)) if plan.file is not None else ""
+    place = (
+        path_in_record(workspace.root, with_md_ending(plan.file)) if plan.file is not None else ""
+    )
     name = make_title(message_source.flow_source.title or flow)
 
     def make(target: StepTarget, link: Link) -> tuple[MadeThing, ...]:
         text = make_session_text(name, context, rules, target.id, workspace.engine.clock())
-        return _session(workspace, target, text, link)
+        return _create_session(workspace, target, text, link)
 
     return take_step(
         workspace,
@@ -91,71 +94,75 @@ def message_to_debate(
     )
 
 
-def _agents(
+def _list_agents(
     workspace: Workspace, recorded: Recorded[Any], origin: str, plan: DebatePlan
 ) -> tuple[str, ...]:
-    """Sender, receivers, and those named besides, each under the name it has here (FLO-10)."""
+    """Return sender, receivers and named agents, each by its agent name (FLO-10)."""
     receivers = [one.name for one in (*recorded.event.to, *recorded.event.cc)]
     given = [name for name in (origin, *receivers, *plan.participants) if name != SYSTEM]
-    names = tuple(dict.fromkeys(_known(workspace, name) for name in given))
+    names = tuple(dict.fromkeys(_require_agent(workspace, name) for name in given))
     if len(names) < 2:
-        raise Refused("bad_participants", "a debate needs two at least", hint="--with NAME")
+        raise Refused(
+            "bad_participants", "a debate needs at least two agents", hint="add --with NAME"
+        )
     return names
 
 
-def _known(workspace: Workspace, name: str) -> str:
-    agent = agent_of(workspace, name)
+def _require_agent(workspace: Workspace, name: str) -> str:
+    agent = find_agent_name(workspace, name)
     if agent is None:
         raise Refused(
             "agent_not_found",
-            f"nobody here is called {name[:60]!r}",
-            hint="`moot agent list` shows all; `moot agent register NAME` makes one",
+            f"no agent here has the name {name[:60]!r}",
+            hint="`moot agent list` shows all; `moot agent register NAME` adds one",
         )
     return agent
 
 
-def _context(sections: list[tuple[str, str]], said: sources.MessageSource, asked_by: str) -> str:
-    told = "\n".join(f"### {name}\n\n{quote_lines(text)}" for name, text in sections)
-    source = said.flow_source.source
-    event = getattr(said.recorded.event, "event", None)
+def _write_context(
+    sections: list[tuple[str, str]], source_message: sources.MessageSource, asked_by: str
+) -> str:
+    quoted = "\n".join(f"### {name}\n\n{quote_lines(text)}" for name, text in sections)
+    source = source_message.flow_source.source
+    event = getattr(source_message.recorded.event, "event", None)
     refs = f"mail:{source.id}" + (f", event:{event}" if event else "")
-    if isinstance(said.recorded.event, MessageImported):
+    if isinstance(source_message.recorded.event, MessageImported):
         refs += ", taken in from outside and not proved"
     return (
-        f"{told}\nOpened by system for {said.flow_source.origin}, asked by {asked_by}."
+        f"{quoted}\nOpened by system for {source_message.flow_source.origin}, asked by {asked_by}."
         f" Evidence: {refs} (record {source.hash[:12]})."
     )
 
 
 def _target(workspace: Workspace, file: Path | None) -> StepTarget:
-    """A new session id, and a file called after it unless one is named."""
+    """Return a new session id, and a file named after it unless the asker chose one."""
     session_id = str(uuid.uuid4())
     place = file or workspace.path / FOLDER / f"debate-{session_id[:8]}.md"
     return StepTarget(
-        stream_of(session_id), session_id, path_in_record(workspace.root, named_file(place))
+        stream_of(session_id), session_id, path_in_record(workspace.root, with_md_ending(place))
     )
 
 
-def _session(
+def _create_session(
     workspace: Workspace, target: StepTarget, text: str, link: Link
 ) -> tuple[MadeThing, ...]:
-    """The file and its record; what a killed run left is gone on with."""
+    """Create the file and its record, or finish what an interrupted run left."""
     file = workspace.root / target.file
     if not file.exists():
         file.parent.mkdir(parents=True, exist_ok=True)
         session.new(file, text, workspace, link=link)
-    _require_ours(file, target)
+    _require_same_session(file, target)
     record = SessionRecord(workspace, file, target.id)
     if not record.is_known:
         record.begin(session.read(file), SYSTEM, link=link)
     return (MadeThing("session", target.stream, 0, target.id),)
 
 
-def _require_ours(file: Path, target: StepTarget) -> None:
+def _require_same_session(file: Path, target: StepTarget) -> None:
     session_id = session.read(file).document.session_id
     if session_id != target.id:
         raise Refused(
             "file_taken",
-            f"{file} holds another session",
+            f"{file} contains another session",
             hint="move it away, or name another file: --file FILE",
         )

@@ -1,4 +1,7 @@
-"""A message by the machine, once, as a step of a path."""
+"""Steps that send a message or acknowledge one, and challenges that come from a message.
+
+Moot signs what it sends; the agent who runs the flow signs a challenge or an acknowledgement.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,13 @@ import re
 from typing import Final
 
 from moot.api.bridges import sources
-from moot.api.bridges.damage import names_first_damage, require_proved
+from moot.api.bridges.damage import report_first_damage, require_valid_signatures
 from moot.api.bridges.sources import FlowSource
 from moot.api.bridges.steps import (
     StepPlan,
     TakenStep,
-    concerned,
-    list_caused,
+    list_readers,
+    list_records_by_cause,
     path_of,
     state_of,
     take_step,
@@ -32,7 +35,7 @@ from moot.protocols.mail.events import MessageKept
 from moot.protocols.mail.model import stream_of, thread_of_id
 from moot.protocols.mail.types import AckStatus, MessageType
 from moot.protocols.path.model import MadeThing, StepTarget
-from moot.protocols.trace import events as did
+from moot.protocols.trace import events as trace_events
 from moot.protocols.trace.commands import ChallengeClaim
 from moot.protocols.trace.machine import MACHINE as TRACE
 from moot.protocols.trace.model import AuditVerdict, Role
@@ -49,12 +52,12 @@ def send_notice(
     body: str,
     importance: str = "normal",
 ) -> TakenStep:
-    """A message by the machine, once, in the thread of the path."""
-    to = concerned(workspace, *names)
+    """Send one message, signed by Moot, in the thread of this step."""
+    to = list_readers(workspace, *names)
     if not to:
         raise Refused(
             "nobody_to_tell",
-            "nobody is left who could read this",
+            "no registered agent or person is left to read this",
             hint="`moot agent register NAME --human` lets a person read it",
         )
 
@@ -76,20 +79,19 @@ def send_notice(
         thread = f"{flow}-{flow_source.source.hash[:10]}"
         return StepTarget(stream_of(thread), thread)
 
-    return take_step(workspace, StepPlan(flow, flow_source, asked_by, target, make, fresh=False))
+    return take_step(
+        workspace, StepPlan(flow, flow_source, asked_by, target, make, needs_new_stream=False)
+    )
 
-
-# Between the mail and a trace (FLO-05). A challenge is the critic's own act: it is signed by the
-# critic, who runs this flow, or not made. What is told by mail is told by the machine.
 
 _CLAIM: Final = re.compile(r"(?:(t[0-9]{1,15})[/ ])?(c[0-9]{1,15})\b")
 
 
 def critique_to_challenge(
-    workspace: Workspace, named: str, actor: str, trace: str | None = None
+    workspace: Workspace, reference: str, actor: str, trace: str | None = None
 ) -> TakenStep:
-    """The critic takes up a CRITIQUE whose target is a claim."""
-    critique = sources.message(workspace, named, MessageType.CRITIQUE)
+    """Let the critic challenge the claim that a CRITIQUE names; the critic runs this (FLO-05)."""
+    critique = sources.find_message(workspace, reference, MessageType.CRITIQUE)
     body = read_body(read_message_text(workspace, critique.recorded))
     where = _CLAIM.search(body.text_of("Target"))
     name = trace or (where[1] if where is not None else None)
@@ -97,21 +99,21 @@ def critique_to_challenge(
         raise Refused(
             "no_claim_named",
             "the critique's target names no claim of a trace",
-            hint="`## Target` says which, such as t1/c2; or --trace t1",
+            hint="`## Target` must name one, such as t1/c2; or add --trace t1",
         )
     stream, claim = tracing.require_trace(workspace, name), where[2]
     reason = unwrap_text_block(body.text_of("Attack"))
-    require_proved(workspace, stream)
+    require_valid_signatures(workspace, stream)
     critic = tracing.agent_in_role(workspace.engine.state(TRACE, stream), Role.CRITIC)
     if actor != critic:
         raise Refused(
             "not_the_critic",
-            f"a challenge is {critic}'s to sign, and you are {actor}",
-            hint=f"let {critic} do it: moot flow critique-to-challenge {named}",
+            f"only {critic} may sign this challenge, and you are {actor}",
+            hint=f"let {critic} do it: moot flow critique-to-challenge {reference}",
         )
 
     def make(target: StepTarget, link: Link) -> tuple[MadeThing, ...]:
-        before = list_caused(workspace, [stream], link.cause, "trace.claim_challenged")
+        before = list_records_by_cause(workspace, [stream], link.cause, "trace.claim_challenged")
         if before:
             return (MadeThing("challenge", stream, before[0].seq, target.id),)
         origin = f" (critique {critique.flow_source.source.id} of {critique.flow_source.origin})"
@@ -126,19 +128,21 @@ def critique_to_challenge(
         actor,
         lambda: target,
         make,
-        fresh=False,
-        named=True,
+        needs_new_stream=False,
+        target_was_named=True,
     )
     return take_step(workspace, plan)
 
 
-def challenge_to_critique(workspace: Workspace, named: str, claim: str, asked_by: str) -> TakenStep:
-    """FLO-12: the target is the claim, the attack the reason, the evidence what it cites."""
-    stream = tracing.require_trace(workspace, named)
-    recorded = _challenge(workspace, stream, claim)
+def challenge_to_critique(
+    workspace: Workspace, reference: str, claim: str, asked_by: str
+) -> TakenStep:
+    """Send the executor a CRITIQUE with the challenge's claim, reason and evidence (FLO-12)."""
+    stream = tracing.require_trace(workspace, reference)
+    recorded = _find_challenge(workspace, stream, claim)
     short = tracing.short_name(stream)
     flow_source = FlowSource(
-        sources.source_of(recorded, f"{short}/{claim}"),
+        sources.make_source_record(recorded, f"{short}/{claim}"),
         f"Challenge of {short}/{claim}",
         recorded.actor.id,
         recorded.corr,
@@ -161,26 +165,30 @@ def challenge_to_critique(workspace: Workspace, named: str, claim: str, asked_by
     )
 
 
-@names_first_damage
-def _challenge(workspace: Workspace, stream: str, claim: str) -> Recorded[did.ClaimChallenged]:
-    workspace.engine.load(stream)  # a history with a broken chain is not read from
-    wanted, last = TRACE.type_of[did.ClaimChallenged], None
+@report_first_damage
+def _find_challenge(
+    workspace: Workspace, stream: str, claim: str
+) -> Recorded[trace_events.ClaimChallenged]:
+    workspace.engine.load(stream)  # refuses a stream whose hash chain is broken
+    wanted, last = TRACE.type_of[trace_events.ClaimChallenged], None
     with workspace.store.read() as view:
         for record in view.records(stream):
             if record.body.type == wanted and record.body.data.get("claim_id") == claim:
                 last = read_record(TRACE, record)
-    if last is None or not is_kind(last, did.ClaimChallenged):
+    if last is None or not is_kind(last, trace_events.ClaimChallenged):
         raise Refused(
             "not_challenged",
-            f"nobody has challenged {claim}",
+            f"{claim} was not challenged",
             hint=f"`moot trace status {tracing.short_name(stream)}` shows the claims",
         )
     return last
 
 
-def report_to_info(workspace: Workspace, named: str, asked_by: str) -> TakenStep:
-    """What the verification of a trace found, told to all who play a part in it."""
-    flow_source, stream = sources.trace(workspace, named, did.VerificationRunCompleted)
+def report_to_info(workspace: Workspace, reference: str, asked_by: str) -> TakenStep:
+    """Send the result of a trace's verification to every agent with a part in it."""
+    flow_source, stream = sources.find_trace(
+        workspace, reference, trace_events.VerificationRunCompleted
+    )
     state = workspace.engine.state(TRACE, stream)
     short = tracing.short_name(stream)
     codes = f"\nFound: {state.because}" if state.because else ""
@@ -193,19 +201,21 @@ def report_to_info(workspace: Workspace, named: str, asked_by: str) -> TakenStep
     return send_notice(workspace, "report-to-info", flow_source, asked_by, names, subject, body)
 
 
-FLOW = "done-to-ack"
-ASKS = (MessageType.BLOCKED, MessageType.HANDOFF, MessageType.QUESTION)
+ACK_FLOW = "done-to-ack"
+REQUEST_TYPES = (MessageType.BLOCKED, MessageType.HANDOFF, MessageType.QUESTION)
 
 
 def done_to_ack(
-    workspace: Workspace, named: str, actor: str, message: str | None = None
+    workspace: Workspace, reference: str, actor: str, message: str | None = None
 ) -> TakenStep:
-    """Verified work closes the message that asked for it: its receiver says Completed (FLO-01).
+    """Acknowledge the message that asked for verified work, as Completed (FLO-01).
 
-    The ACK is the receiver's own word, so the receiver runs this flow. It takes a trace that was
-    completed by a verification that passed. `still_held` says what waits to be given back.
+    The receiver of that message signs the ACK and so runs this flow. The trace's verification must
+    have passed. `list_held_scopes` lists what the executor should release next.
     """
-    flow_source, stream = sources.trace(workspace, named, did.VerificationRunCompleted)
+    flow_source, stream = sources.find_trace(
+        workspace, reference, trace_events.VerificationRunCompleted
+    )
     state = workspace.engine.state(TRACE, stream)
     if state.verdict is None or state.verdict is AuditVerdict.FAIL:
         raise Refused(
@@ -213,21 +223,21 @@ def done_to_ack(
             f"{tracing.short_name(stream)} was not verified: {state.verdict}",
             hint=f"`moot trace report {tracing.short_name(stream)}` says why",
         )
-    asked = message or _asked_for(workspace, flow_source)
-    request = sources.message(workspace, asked, *ASKS)
+    asked = message or _find_request(workspace, flow_source)
+    request = sources.find_message(workspace, asked, *REQUEST_TYPES)
     names = [one.name for one in request.recorded.event.to]
     if actor not in names:
         raise Refused(
             "not_addressed",
             f"{request.recorded.event.id} was sent to {', '.join(names)}, and you are {actor}",
-            hint=f"let {names[0]} do it: moot flow {FLOW} ...",
+            hint=f"let {names[0]} do it: moot flow {ACK_FLOW} ...",
         )
     native = request.flow_source.source.id
     thread = stream_of(thread_of_id(native))
 
     def make(_target: StepTarget, link: Link) -> tuple[MadeThing, ...]:
-        before = list_caused(workspace, [thread], link.cause, "mail.message_sent")
-        if before:  # the same ACK, from a run that was cut short
+        before = list_records_by_cause(workspace, [thread], link.cause, "mail.message_sent")
+        if before:  # an interrupted run sent this ACK already
             return (MadeThing("message", thread, before[0].seq, str(before[0].body.data["id"])),)
         notes = f"Done and verified ({state.verdict}): {tracing.short_name(stream)}, {state.report}"
         status = AckStatus.COMPLETED.value
@@ -239,13 +249,22 @@ def done_to_ack(
         return StepTarget(thread, native)
 
     return take_step(
-        workspace, StepPlan(FLOW, flow_source, actor, target, make, fresh=False, named=True)
+        workspace,
+        StepPlan(
+            ACK_FLOW,
+            flow_source,
+            actor,
+            target,
+            make,
+            needs_new_stream=False,
+            target_was_named=True,
+        ),
     )
 
 
-def still_held(workspace: Workspace, named: str) -> tuple[str, list[str]]:
-    """The executor of a trace, and what it still holds here of what the trace wrote to."""
-    stream = tracing.require_trace(workspace, named)
+def list_held_scopes(workspace: Workspace, reference: str) -> tuple[str, list[str]]:
+    """Return a trace's executor, and which scopes that the trace wrote to it still holds."""
+    stream = tracing.require_trace(workspace, reference)
     executor = tracing.agent_in_role(workspace.engine.state(TRACE, stream), Role.EXECUTOR)
     with workspace.store.read() as view:
         used = {
@@ -256,14 +275,14 @@ def still_held(workspace: Workspace, named: str) -> tuple[str, list[str]]:
     return executor, guarded_execution.scopes_still_held(workspace, used, executor)
 
 
-def _asked_for(workspace: Workspace, found: FlowSource) -> str:
-    """The message that this path began with."""
-    steps = state_of(workspace, path_of(workspace, FLOW, found)).steps_in_order()
+def _find_request(workspace: Workspace, found: FlowSource) -> str:
+    """Return the message that this path began with."""
+    steps = state_of(workspace, path_of(workspace, ACK_FLOW, found)).steps_in_order()
     begun = [step.source for step in steps if step.source.protocol == "mail"]
     if not begun:
         raise Refused(
             "no_message",
             "no message led to this trace",
-            hint="name it: --message ID",
+            hint="name one with --message ID",
         )
     return begun[0].id

@@ -1,8 +1,8 @@
-"""What a debate agreed on, or could not, goes to a parliament with the same agents.
+"""Convene a parliament with the agents of a debate, after its consensus or its deadlock.
 
-A thin, provisional or faulty result goes nowhere (XPR-04). Nobody's position becomes a vote: seats
-get seeds of their statements, and leans are only shown. A deadlock goes on because a person asks
-(FLO-06).
+A thin, provisional or faulty result is refused (XPR-04). No stance becomes a vote: each seat gets a
+seed of its opening statement, and leanings are only shown. After a deadlock a person must ask for
+the parliament (FLO-06).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from moot.agents.brief import AuthorTrust
 from moot.api.bridges import sources
-from moot.api.bridges.participants import ParliamentPlan, pascal, require_present
+from moot.api.bridges.participants import ParliamentPlan, require_not_evicted, to_pascal_case
 from moot.api.bridges.sources import FlowSource
 from moot.api.bridges.steps import StepPlan, TakenStep, require_undamaged, take_step
 from moot.api.debates.check import trust_in
@@ -28,7 +28,7 @@ from moot.core.errors import Refused
 from moot.core.findings import select_errors
 from moot.engine.job import Link
 from moot.engine.registry_commands import find_agent
-from moot.protocols.debate import events as did
+from moot.protocols.debate import events as debate_events
 from moot.protocols.debate.checker import CheckedSession
 from moot.protocols.debate.course import list_entries
 from moot.protocols.debate.model import DebateEntry
@@ -37,42 +37,44 @@ from moot.protocols.path.model import MadeThing, ResultStanding, StepTarget
 from moot.store.files import replace_own_file
 from moot.workspace.workspace import Workspace
 
-# A seed is a message file in the Agent Response Format that nobody has signed. It says what its
-# agent said in the debate; the agent looks at it, changes it, and submits it under its own key.
+# A seed is an unsigned message file in the Agent Response Format with what its agent said in the
+# debate. The agent reads it, changes it, and submits it under its own key.
 
 SEEDS_FOLDER: Final = "seeds"
-LEANS: Final = {"approve": "YES", "reject": "NO"}
-MOST_FACTS: Final = 20
-MOST_MOTIVE: Final = 120
-# Motives are keys of signed data, which hold only what every library sorts alike.
-_LAST_SIGN: Final = "\ud800"
+LEANINGS: Final = {"approve": "YES", "reject": "NO"}
+MAX_FACTS: Final = 20
+MAX_MOTIVE: Final = 120
+# Motives are keys of signed data, so they contain only characters that every library sorts alike.
+_FIRST_SURROGATE: Final = "\ud800"
 
 
-def last_words(checked: CheckedSession) -> dict[str, DebateEntry]:
-    """What each agent said last."""
+def last_entries(checked: CheckedSession) -> dict[str, DebateEntry]:
+    """Return each agent's last entry."""
     return {entry.author: entry for entry in list_entries(require_course(checked).rounds)}
 
 
-def leans(checked: CheckedSession) -> dict[str, str]:
-    """How each agent would seem to vote: shown, never cast (3.5)."""
-    last = last_words(checked)
+def list_leanings(checked: CheckedSession) -> dict[str, str]:
+    """Return how each agent leans by its last stance; shown only, never cast as a vote (3.5)."""
+    last = last_entries(checked)
     names = require_course(checked).rules.agents
     return {
-        name: LEANS.get(last[name].field_value("stance"), "UNDECIDED")
+        name: LEANINGS.get(last[name].field_value("stance"), "UNDECIDED")
         if name in last
         else "UNDECIDED"
         for name in names
     }
 
 
-def motives_of(checked: CheckedSession) -> dict[str, str]:
-    """What each agent stands for: the sense of its last entry, in words of its own."""
-    last = last_words(checked)
+def list_motives(checked: CheckedSession) -> dict[str, str]:
+    """Return each agent's motive: the summary of its last entry, made unique by its name."""
+    last = last_entries(checked)
     found: dict[str, str] = {}
     seen: set[str] = set()
     for name in require_course(checked).rules.agents:
         said = last[name].field_value("summary") if name in last else ""
-        text = " ".join("".join(c if c < _LAST_SIGN else " " for c in said).split())[:MOST_MOTIVE]
+        text = " ".join("".join(c if c < _FIRST_SURROGATE else " " for c in said).split())[
+            :MAX_MOTIVE
+        ]
         text = text.strip() or f"the view of {name}"
         if text.casefold() in seen:
             text = f"{text} ({name})"
@@ -82,10 +84,10 @@ def motives_of(checked: CheckedSession) -> dict[str, str]:
 
 
 def write_seeds(folder: Path, checked: CheckedSession, seats: dict[str, str]) -> list[str]:
-    """One file a seat, and one for the first draft of the bill; those that are there stay."""
+    """Write a seed for each seat and one for the first bill; existing files are kept."""
     made = []
     (folder / SEEDS_FOLDER).mkdir(parents=True, exist_ok=True)
-    for name, document in _documents(checked, seats):
+    for name, document in _build_seeds(checked, seats):
         file = folder / SEEDS_FOLDER / name
         if not file.exists():
             text = json.dumps(document, ensure_ascii=False, indent=2)
@@ -94,15 +96,15 @@ def write_seeds(folder: Path, checked: CheckedSession, seats: dict[str, str]) ->
     return made
 
 
-def _documents(checked: CheckedSession, seats: dict[str, str]) -> Iterator[tuple[str, Any]]:
+def _build_seeds(checked: CheckedSession, seats: dict[str, str]) -> Iterator[tuple[str, Any]]:
     entries = list_entries(require_course(checked).rounds)
     for agent, seat in seats.items():
         mine = [entry for entry in entries if entry.author == agent]
-        yield f"{seat}.json", _statement(seat, mine)
-    yield "bill-v1.json", _bill(checked, seats)
+        yield f"{seat}.json", _build_statement(seat, mine)
+    yield "bill-v1.json", _build_bill(checked, seats)
 
 
-def _statement(seat: str, mine: list[DebateEntry]) -> dict[str, Any]:
+def _build_statement(seat: str, mine: list[DebateEntry]) -> dict[str, Any]:
     summaries = [entry.field_value("summary") for entry in mine if entry.field_value("summary")]
     last = mine[-1] if mine else None
     position = last.field_value("stance") if last is not None else "defer"
@@ -112,7 +114,7 @@ def _statement(seat: str, mine: list[DebateEntry]) -> dict[str, Any]:
         "from": seat,
         "content": {
             "briefing": {
-                "facts": summaries[-MOST_FACTS:] or ["I said nothing in the debate."],
+                "facts": summaries[-MAX_FACTS:] or ["I said nothing in the debate."],
                 "constraints": [],
                 "precedents": [],
                 "open_questions": [asked] if asked and asked != "n/a" else [],
@@ -126,9 +128,9 @@ def _statement(seat: str, mine: list[DebateEntry]) -> dict[str, Any]:
     }
 
 
-def _bill(checked: CheckedSession, seats: dict[str, str]) -> dict[str, Any]:
-    """3.5: the summary of the bill is what those who approved said."""
-    last = last_words(checked)
+def _build_bill(checked: CheckedSession, seats: dict[str, str]) -> dict[str, Any]:
+    """Build the first draft from the summaries of the agents that approved (3.5)."""
+    last = last_entries(checked)
     approved = [
         name for name in seats if name in last and last[name].field_value("stance") == "approve"
     ]
@@ -158,37 +160,37 @@ CONSENSUS, DEADLOCK = "consensus-to-parliament", "deadlock-to-parliament"
 def to_parliament(
     workspace: Workspace,
     flow: str,
-    named: str,
+    reference: str,
     asked_by: str,
-    wanted: ParliamentPlan,
+    request: ParliamentPlan,
     note: str = "",
 ) -> TakenStep:
-    begun, file = sources.debate(workspace, named, did.SessionBegan)
-    require_undamaged(workspace, flow, begun, asked_by)
+    opening, file = sources.find_debate(workspace, reference, debate_events.SessionBegan)
+    require_undamaged(workspace, flow, opening, asked_by)
     with lock_session(
         file, workspace.engine.clock, workspace
-    ) as held:  # what stands there is on record first
-        checked, unsigned = held.checked, _unsigned(held)
-    flow_source, _ = _source(workspace, named, checked)
+    ) as held:  # records what the file contains first
+        checked, unsigned = held.checked, _list_unsigned_authors(held)
+    flow_source, _ = _find_ended_debate(workspace, reference, checked)
     agents = require_course(checked).rules.agents
     for name in agents:
         find_agent(workspace.engine, name)
-    if not wanted.even_if_gone:
-        require_present(workspace, agents)
+    if not request.even_if_gone:
+        require_not_evicted(workspace, agents)
     approvers = view_consensus(checked).approvers
-    problem = _problem(checked, flow_source.source.id, asked_by, note)
+    problem = _describe_problem(checked, flow_source.source.id, asked_by, note)
 
     def make(target: StepTarget, link: Link) -> tuple[MadeThing, ...]:
         folder = workspace.root / target.file
-        room = ParliamentSession(workspace, folder, target.id)
-        if room.state.status is None:
-            plans, issues = _seats(checked, wanted.issues)
-            room = convene(
-                workspace, folder, problem, issues, plans, wanted.rounds, target.id, link
+        parliament = ParliamentSession(workspace, folder, target.id)
+        if parliament.state.status is None:
+            plans, issues = _plan_seats(checked, request.issues)
+            parliament = convene(
+                workspace, folder, problem, issues, plans, request.rounds, target.id, link
             )
         make_folder(folder)
-        room.files.write()
-        seats = {seat.agent: seat.id for seat in room.state.seats_in_order()}
+        parliament.files.write()
+        seats = {seat.agent: seat.id for seat in parliament.state.seats_in_order()}
         texts = write_seeds(folder, checked, seats)
         session_made = MadeThing("session", target.stream, 0, target.id)
         return (
@@ -200,17 +202,17 @@ def to_parliament(
         flow,
         flow_source,
         asked_by,
-        lambda: _target(workspace, wanted.folder),
+        lambda: _target(workspace, request.folder),
         make,
-        file=path_in_record(workspace.root, wanted.folder) if wanted.folder is not None else "",
-        standing=standing(checked, unsigned),
+        file=path_in_record(workspace.root, request.folder) if request.folder is not None else "",
+        standing=assess_result(checked, unsigned),
         approvers=approvers,
     )
     return take_step(workspace, plan)
 
 
-def standing(checked: CheckedSession, unsigned: tuple[str, ...] = ()) -> ResultStanding:
-    """XPR-04: how sure the debate's result is."""
+def assess_result(checked: CheckedSession, unsigned: tuple[str, ...] = ()) -> ResultStanding:
+    """Return how sure the debate's result is (XPR-04)."""
     result = view_consensus(checked)
     return ResultStanding(
         reached=result.reached,
@@ -221,30 +223,32 @@ def standing(checked: CheckedSession, unsigned: tuple[str, ...] = ()) -> ResultS
     )
 
 
-def _unsigned(held: LockedSession) -> tuple[str, ...]:
-    """XPR-05: whose words stand in the file without that one's signature on record."""
+def _list_unsigned_authors(held: LockedSession) -> tuple[str, ...]:
+    """Return the authors of entries that have no recorded signature of theirs (XPR-05)."""
     trust = trust_in(held.reading, held.record)
     entries = list_entries(require_course(held.checked).rounds)
     return tuple(dict.fromkeys(one.author for one in entries if trust(one) is AuthorTrust.UNSIGNED))
 
 
-def _source(workspace: Workspace, named: str, checked: CheckedSession) -> tuple[FlowSource, Path]:
-    """The event that ended the debate; a debate that goes on leads nowhere yet."""
+def _find_ended_debate(
+    workspace: Workspace, reference: str, checked: CheckedSession
+) -> tuple[FlowSource, Path]:
+    """Return the event that ended the debate; Refused (not_settled) if it has not ended."""
     try:
-        return sources.debate(workspace, named, did.SessionEnded)
+        return sources.find_debate(workspace, reference, debate_events.SessionEnded)
     except Refused:
         raise Refused(
             "not_settled",
-            f"this debate is {require_course(checked).phase.value}",
+            f"this debate has not ended: it is {require_course(checked).phase.value}",
             hint="`moot debate status FILE` says who must speak",
         ) from None
 
 
-def _problem(checked: CheckedSession, session_id: str, asked_by: str, note: str) -> str:
-    """FLO-12: the name of the session and its context, and where they come from."""
+def _describe_problem(checked: CheckedSession, session_id: str, asked_by: str, note: str) -> str:
+    """Return the problem statement: the session's name, its context and origin (FLO-12)."""
     document = checked.document
     parts = [document.name, document.section_text("Context").strip()]
-    leaning = ", ".join(f"{name} {word}" for name, word in leans(checked).items())
+    leaning = ", ".join(f"{name} {word}" for name, word in list_leanings(checked).items())
     parts.append(f"From debate {session_id}, taken up by system, asked by {asked_by}.")
     parts.append(f"Leaning before this session (nobody has voted): {leaning}.")
     if note.strip():
@@ -252,20 +256,20 @@ def _problem(checked: CheckedSession, session_id: str, asked_by: str, note: str)
     return "\n\n".join(part for part in parts if part)
 
 
-def _seats(
-    checked: CheckedSession, named: tuple[str, ...]
+def _plan_seats(
+    checked: CheckedSession, named_issues: tuple[str, ...]
 ) -> tuple[tuple[SeatPlan, ...], tuple[str, ...]]:
-    """Agents become representatives of what they argued for; issues named besides go round."""
-    stands_for = {agent: [motive] for agent, motive in motives_of(checked).items()}
+    """Plan a seat for each agent with its motive; named issues are dealt out in turn."""
+    stands_for = {agent: [motive] for agent, motive in list_motives(checked).items()}
     own = tuple(motive for motives in stands_for.values() for motive in motives)
     names = list(stands_for)
-    for place, issue in enumerate(named):
+    for place, issue in enumerate(named_issues):
         stands_for[names[place % len(names)]].append(issue)
     plans = tuple(
-        SeatPlan(f"Rep. {pascal(agent)}", tuple(motives), agent)
+        SeatPlan(f"Rep. {to_pascal_case(agent)}", tuple(motives), agent)
         for agent, motives in stands_for.items()
     )
-    return plans, named or own
+    return plans, named_issues or own
 
 
 def _target(workspace: Workspace, folder: Path | None) -> StepTarget:

@@ -1,6 +1,6 @@
-"""To provable work and back: bills and critiques lead to traces, traces to mail.
+"""Operations that lead from bills and critiques to traces, and from traces to mail.
 
-As with every step, what was taken once is found again, so none of these needs a key.
+A repeated call finds the step that was taken before, so these operations need no key.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from moot.api.bridges.steps import BridgeStep, asker_of, own_name, step_fields
+from moot.api.bridges.steps import BridgeStep, name_of_asker, require_own_name, step_fields
 from moot.api.operation import operation
 from moot.core.errors import Malformed
 from moot.core.text import Quoted
@@ -25,14 +25,14 @@ class TraceStep(BridgeStep, frozen=True):
 
 
 class AckStep(BridgeStep, frozen=True):
-    """`held` is what `holder`, who did the work, still holds of what it wrote to."""
+    """`held` are the scopes that `holder`, who did the work, has not released yet."""
 
     held: tuple[Quoted, ...]
     holder: str
 
 
 class WaitingTask(msgspec.Struct, frozen=True):
-    """What waits for an agent, and in which history."""
+    """What waits for an agent, and in which stream."""
 
     where: str
     what: str
@@ -40,7 +40,7 @@ class WaitingTask(msgspec.Struct, frozen=True):
 
 
 class ResumedStep(BridgeStep, frozen=True):
-    """What else waits for the agent that goes on."""
+    """What else waits for the agent that resumed."""
 
     waits: tuple[WaitingTask, ...]
 
@@ -63,23 +63,23 @@ def approval_to_trace(
 ) -> TraceStep:
     """Begin provable work from an approved bill: a trace, and the planner's proposal in it.
 
-    `parliament` is its folder or its id. The acting agent is the planner and signs. The bill's
-    approval is not the critic's: nothing runs before the critic has approved. With `supersede` the
-    proposal takes the place of the one in that trace, whose parts stay as they are.
+    `parliament` is its folder or its id. The acting agent is the planner and signs. Nothing runs
+    before the critic has approved too. With `supersede` the proposal replaces the one in that
+    trace, whose parts stay the same.
     """
     from moot.api.bridges import approval_to_trace as flow
     from moot.protocols.trace.model import Role
 
-    actor = own_name(session, planner)
-    named = {Role.EXECUTOR: executor, Role.CRITIC: critic, Role.AUDITOR: auditor}
-    missing = [role.value for role, name in named.items() if not name]
+    actor = require_own_name(session, planner)
+    agents_by_role = {Role.EXECUTOR: executor, Role.CRITIC: critic, Role.AUDITOR: auditor}
+    missing = [role.value for role, name in agents_by_role.items() if not name]
     if supersede is None and missing:
         raise Malformed(
-            f"nobody is named as {', '.join(missing)}",
+            f"no agent is named as {', '.join(missing)}",
             code="parts_required",
             hint="--executor, --critic and --auditor are needed",
         )
-    parts = {Role.PLANNER: actor, **{role: name or "" for role, name in named.items()}}
+    parts = {Role.PLANNER: actor, **{role: name or "" for role, name in agents_by_role.items()}}
     work = flow.WorkPlan(parts, tuple(tools), tuple(evidence), supersede=supersede)
     taken = flow.approval_to_trace(session.workspace, parliament, actor, work)
     return TraceStep(*step_fields(taken), trace=taken.step.target.id)
@@ -95,17 +95,17 @@ def critique_to_challenge(
     """
     from moot.api.bridges import to_mail
 
-    actor = own_name(session, agent)
+    actor = require_own_name(session, agent)
     taken = to_mail.critique_to_challenge(session.workspace, message, actor, trace)
     return BridgeStep(*step_fields(taken))
 
 
 @operation("flow.resume_to_work", writes=True, as_ledger=True)
 def resume_to_work(session: Session, event: str) -> ResumedStep:
-    """Give an adopted name its parts in open traces back; a person's act, under a person's key.
+    """Bind the parts of an adopted name in open traces to its new key; only a person may.
 
-    `event` is the id of the event with which the name was adopted. What died with its process is
-    recorded as failed and never run again. Refused if nothing is bound to an earlier key.
+    `event` is the id of the event that adopted the name. Runs that died with their process are
+    recorded as failed and never run again. Refused if no part is bound to an earlier key.
     """
     from moot.api.bridges import handovers
 
@@ -117,7 +117,7 @@ def resume_to_work(session: Session, event: str) -> ResumedStep:
 
 @operation("flow.resume_to_seat", writes=True, as_ledger=True)
 def resume_to_seat(session: Session, event: str) -> BridgeStep:
-    """Give an adopted name its seats in open parliaments back; a person's act."""
+    """Give an adopted name its seats in open parliaments back; only a person may."""
     from moot.api.bridges import handovers
 
     person = session.person("giving a seat to another")
@@ -132,7 +132,7 @@ def challenge_to_critique(session: Session, trace: str, claim: str) -> BridgeSte
     """Tell the agent that made a claim, by mail, that it was challenged and why."""
     from moot.api.bridges import to_mail
 
-    asker = asker_of(session)
+    asker = name_of_asker(session)
     taken = to_mail.challenge_to_critique(session.workspace, trace, claim, asker)
     return BridgeStep(*step_fields(taken))
 
@@ -142,7 +142,7 @@ def report_to_info(session: Session, trace: str) -> BridgeStep:
     """Tell everyone who has a part in a trace what its verification found."""
     from moot.api.bridges import to_mail
 
-    taken = to_mail.report_to_info(session.workspace, trace, asker_of(session))
+    taken = to_mail.report_to_info(session.workspace, trace, name_of_asker(session))
     return BridgeStep(*step_fields(taken))
 
 
@@ -150,33 +150,33 @@ def report_to_info(session: Session, trace: str) -> BridgeStep:
 def done_to_ack(
     session: Session, trace: str, *, message: str | None = None, agent: str | None = None
 ) -> AckStep:
-    """Close the message that asked for verified work: its receiver says Completed.
+    """Acknowledge the message that asked for verified work, as Completed.
 
-    `message` is what asked for it; without, the one this path began with. Refused to anyone but
-    its receiver (not_addressed), and while the work is not verified (not_verified).
+    `message` defaults to the one that this path began with. Only its receiver may do this
+    (not_addressed), and only after the work was verified (not_verified).
     """
     from moot.api.bridges import to_mail as flow
 
-    actor = own_name(session, agent)
+    actor = require_own_name(session, agent)
     taken = flow.done_to_ack(session.workspace, trace, actor, message)
-    holder, scopes = flow.still_held(session.workspace, trace)
+    holder, scopes = flow.list_held_scopes(session.workspace, trace)
     return AckStep(*step_fields(taken), held=tuple(map(Quoted, scopes)), holder=holder)
 
 
 @operation("flow.timeout_to_operator", writes=True, as_ledger=True)
 def timeout_to_operator(session: Session, debate: str) -> BridgeStep:
-    """Tell the people here that a debate waits for them: someone did not speak in time."""
+    """Tell the people here that a debate waits for them because a turn timed out."""
     from moot.api.bridges import handovers as flow
 
     return BridgeStep(
-        *step_fields(flow.timeout_to_operator(session.workspace, debate, asker_of(session)))
+        *step_fields(flow.timeout_to_operator(session.workspace, debate, name_of_asker(session)))
     )
 
 
 @operation("flow.takeover_to_info", writes=True, as_ledger=True)
 def takeover_to_info(session: Session, event: str) -> BridgeStep:
-    """Tell the agent that lost a scope to another what can no longer run there."""
+    """Tell an agent that its scope was taken over, and what can no longer run there."""
     from moot.api.bridges import handovers
 
-    taken = handovers.takeover_to_info(session.workspace, event, asker_of(session))
+    taken = handovers.takeover_to_info(session.workspace, event, name_of_asker(session))
     return BridgeStep(*step_fields(taken))

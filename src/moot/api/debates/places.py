@@ -70,7 +70,7 @@ def _is_recorded(session: Session, file: Path) -> bool:
 def folder_of_parliament(session: Session, name: str) -> Path:
     """The folder of `parliament/ID`: of a question, where its files were written last, or of a path
     that led there."""
-    from moot.api.bridges.sources import parliament
+    from moot.api.bridges.sources import open_parliament
     from moot.api.decisions.debate_rounds import session_file
     from moot.api.parliaments.ruling import decisions_argued_in
     from moot.api.parliaments.session_files import find_folder
@@ -80,4 +80,4 @@ def folder_of_parliament(session: Session, name: str) -> Path:
     for decision in decisions_argued_in(workspace.engine, f"parliament/{short}"):
         return session_file(workspace, decision)
     written = find_folder(workspace, short) if PARLIAMENT_ID.fullmatch(short) else None
-    return written or parliament(workspace, short).folder
+    return written or open_parliament(workspace, short).folder

@@ -110,12 +110,12 @@ def status(session: Session, file: Path) -> StatusWithLiveness:
 
 def _liveness(session: Session, names: Sequence[str]) -> dict[str, str]:
     """XPR-07: who is expected and gone is shown as gone; outside a workspace nothing is known."""
-    from moot.api.bridges.participants import alive
+    from moot.api.bridges.participants import assess_liveness
 
     with suppress(MootError):
         workspace = session.workspace_or_none if names else None
         if workspace is not None:
-            verdicts = alive(workspace, names)
+            verdicts = assess_liveness(workspace, names)
             return {name: str(verdict.liveness) for name, verdict in verdicts.items()}
     return {}
 

@@ -157,10 +157,10 @@ def _trace(workspace: Workspace, name: str, how: CheckOptions) -> Report:
 
 def _story(workspace: Workspace, name: str, _how: CheckOptions) -> Report:
     from moot.api.bridges.stories import build_story_page
-    from moot.api.bridges.story import story_of
+    from moot.api.bridges.story import read_story
 
     try:
-        return build_story_page(name, story_of(workspace, name))
+        return build_story_page(name, read_story(workspace, name))
     except NotFound:
         raise NotFound(
             "not_found",
