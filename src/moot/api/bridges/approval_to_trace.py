@@ -32,8 +32,8 @@ from moot.engine.job import Link
 from moot.protocols.decision import stream_of
 from moot.protocols.decision.machine import MACHINE as DECISION
 from moot.protocols.decision.model import Stage
-from moot.protocols.parliament import events as parliament_events
 from moot.protocols.parliament.documents.final_document import last_counted_ballot
+from moot.protocols.parliament.events import BillAmended, BillApproved
 from moot.protocols.parliament.model import Bill
 from moot.protocols.path.model import MadeThing, PlayedPart, StepTarget
 from moot.protocols.trace.commands import CreateProposal
@@ -61,16 +61,10 @@ class WorkPlan(NamedTuple):
     supersede: str | None = None
 
 
-def approval_to_trace(
-    workspace: Workspace, reference: str, actor: str, work: WorkPlan
-) -> TakenStep:
-    parliament = sources.open_parliament(workspace, reference)
+def approval_to_trace(workspace: Workspace, name: str, actor: str, work: WorkPlan) -> TakenStep:
+    parliament = sources.open_parliament(workspace, name)
     _require_no_veto(workspace, parliament)
-    recorded = sources.find_latest(
-        workspace,
-        parliament.stream,
-        (parliament_events.BillApproved, parliament_events.BillAmended),
-    )
+    recorded = sources.find_latest(workspace, parliament.stream, (BillApproved, BillAmended))
     _require_signed_by_person(workspace, recorded)
     bill = parliament.state.bill
     assert bill is not None  # only a bill is approved
@@ -86,10 +80,9 @@ def approval_to_trace(
         raise Refused(
             "tools_required", "no tool was named for this work", hint="add --tool NAME for each"
         )
-    source = sources.make_source_record(recorded, parliament.id)
     place = path_in_record(workspace.root, parliament.folder)
     evidence = (*_list_conditions(parliament), *(work.evidence or (bill.sections.solution,)))
-    flow_source = FlowSource(source, bill.title, recorded.actor.id, recorded.corr, place)
+    flow_source = sources.make_source(recorded, parliament.id, bill.title, place)
 
     def target() -> StepTarget:
         stream = tracing.next_free_stream(workspace)
@@ -100,9 +93,8 @@ def approval_to_trace(
     def make(target: StepTarget, link: Link) -> tuple[MadeThing, ...]:
         made = MadeThing("session", target.stream, 0, target.id)
         if workspace.engine.load(target.stream).seq < 0:
-            task = (
-                f"{bill.title}\n\n{bill.summary}\n\nBill version {bill.version} of {parliament.id}."
-            )
+            version = f"Bill version {bill.version} of {parliament.id}."
+            task = f"{bill.title}\n\n{bill.summary}\n\n{version}"
             opening = tracing.opening_command(workspace, task, parts, work.policy)
             tracing.execute_step(workspace, target.stream, opening, SYSTEM, link)
         command = _build_proposal(workspace, target, bill, work, evidence)

@@ -88,19 +88,13 @@ def _require_debate_file(workspace: Workspace, source: SourceRecord, file: Path)
     data = read_file(file)
     with workspace.store.read() as view:
         artifacts = FileArtifacts(workspace.path / "artifacts")
-        comparison = compare_with_record(view, source.stream, artifacts, data)
-    if (
-        comparison.verdict == "valid"
-        or {one.code for one in comparison.findings} <= _NOT_YET_RECORDED
-    ):
+        result = compare_with_record(view, source.stream, artifacts, data)
+    if result.verdict == "valid" or {one.code for one in result.findings} <= _NOT_YET_RECORDED:
         return
-    seq, item = source.seq, "no single entry"
-    if comparison.first_bad is not None:
-        seq, item = (
-            comparison.first_bad.seq,
-            comparison.first_bad.entry or "the part above the first entry",
-        )
-    raise _file_changed(workspace, source.stream, seq, file, f"{comparison.integrity} ({item})")
+    seq, item, bad = source.seq, "no single entry", result.first_bad
+    if bad is not None:
+        seq, item = bad.seq, bad.entry or "the part above the first entry"
+    raise _file_changed(workspace, source.stream, seq, file, f"{result.integrity} ({item})")
 
 
 def _require_parliament_files(workspace: Workspace, source: SourceRecord, folder: Path) -> None:
@@ -120,9 +114,8 @@ def _require_parliament_files(workspace: Workspace, source: SourceRecord, folder
     name = LEDGER_FILE if seq >= 0 else changed[0] or LEDGER_FILE
     seq = seq if seq >= 0 or head is None else head.seq
     where = f" at {item}" if item else ""
-    raise _file_changed(
-        workspace, source.stream, seq, folder / name, f"not what was recorded{where}"
-    )
+    what = f"not what was recorded{where}"
+    raise _file_changed(workspace, source.stream, seq, folder / name, what)
 
 
 def _find_first_difference(view: View, stream: str, folder: Path) -> tuple[int, str]:
@@ -133,10 +126,8 @@ def _find_first_difference(view: View, stream: str, folder: Path) -> tuple[int, 
     except Malformed:
         other = (one.id for one in read_messages(view, stream) if encode_message(one) not in data)
     else:
-        messages = document.get("messages") if isinstance(document, dict) else None
-        pairs = zip_longest(
-            read_messages(view, stream), messages if isinstance(messages, list) else ()
-        )
+        rows = document.get("messages") if isinstance(document, dict) else None
+        pairs = zip_longest(read_messages(view, stream), rows if isinstance(rows, list) else ())
         other = (
             one.id if one is not None else ""
             for one, row in pairs

@@ -14,7 +14,6 @@ from typing import Final, NamedTuple
 
 from moot.api.bridges import sources
 from moot.api.bridges.participants import assess_liveness
-from moot.api.bridges.sources import FlowSource
 from moot.api.bridges.steps import StepPlan, TakenStep, list_records_by_cause, take_step
 from moot.api.bridges.to_mail import send_notice
 from moot.api.traces import running, tracing
@@ -58,15 +57,10 @@ def resume_to_work(workspace: Workspace, reference: str, person: str) -> Resumed
             hint=f"`moot agenda --agent {agent}` shows what waits for it",
         )
     title = f"{agent} goes on where an earlier session ended"
-    flow_source = FlowSource(
-        sources.make_source_record(recorded, event.id), title, agent, recorded.corr
-    )
+    flow_source = sources.make_source(recorded, event.id, title)
 
     def make(_target: StepTarget, link: Link) -> tuple[MadeThing, ...]:
-        made = [
-            *before,
-            *(_rotate_to_current_key(workspace, *part, person, link) for part in bound),
-        ]
+        made = [*before, *(_rebind_part(workspace, *part, person, link) for part in bound)]
         streams = dict.fromkeys(one.stream for one in made)
         return (
             *made,
@@ -75,7 +69,7 @@ def resume_to_work(workspace: Workspace, reference: str, person: str) -> Resumed
 
     stream = bound[0][0] if bound else before[0].stream
     target = StepTarget(stream, tracing.short_name(stream))
-    plan = StepPlan(RESUME_FLOW, flow_source, person, lambda: target, make, needs_new_stream=False)
+    plan = StepPlan(RESUME_FLOW, flow_source, person, lambda: target, make)
     step = take_step(workspace, plan)
     dues = [
         (where, due)
@@ -111,7 +105,7 @@ _MADE_KINDS: Final = {
 }
 
 
-def _rotate_to_current_key(
+def _rebind_part(
     workspace: Workspace, stream: str, binding: RoleBinding, person: str, link: Link
 ) -> MadeThing:
     current = find_agent(workspace.engine, binding.agent)
@@ -163,15 +157,10 @@ def resume_to_seat(workspace: Workspace, reference: str, person: str) -> TakenSt
         return tuple(made)
 
     title = f"{agent} goes on in the seat of an earlier session"
-    flow_source = FlowSource(
-        sources.make_source_record(recorded, recorded.event.id), title, agent, recorded.corr
-    )
+    flow_source = sources.make_source(recorded, recorded.event.id, title)
     stream = lost[0][0] if lost else before[0].stream
     target = StepTarget(stream, stream.partition("/")[2])
-    return take_step(
-        workspace,
-        StepPlan(SEAT_FLOW, flow_source, person, lambda: target, make, needs_new_stream=False),
-    )
+    return take_step(workspace, StepPlan(SEAT_FLOW, flow_source, person, lambda: target, make))
 
 
 def list_lost_seats(workspace: Workspace, agent: str) -> Iterator[tuple[str, str]]:
@@ -210,9 +199,7 @@ def takeover_to_info(workspace: Workspace, reference: str, asked_by: str) -> Tak
         )
     stopped = list(list_stopped_intents(workspace, event.owner, event.key))
     title = f"{event.held} was taken over by {recorded.actor.id}"
-    flow_source = FlowSource(
-        sources.make_source_record(recorded, event.id), title, recorded.actor.id, recorded.corr
-    )
+    flow_source = sources.make_source(recorded, event.id, title)
     lines = [f"{title}: {event.resolution_hint}."]
     lines += [f"- {trace} {intent} can no longer run there" for trace, intent in stopped]
     body = "# Information\n\n" + "\n".join(lines) + "\n"

@@ -63,8 +63,10 @@ def _require_printable_id(reference: str) -> None:
         raise NotFound("source_not_found", "this is not an id", hint="`moot inbox --all` shows ids")
 
 
-def make_source_record(recorded: Recorded[E], native_id: str) -> SourceRecord:
-    return SourceRecord(recorded.stream, recorded.seq, recorded.hash.hex(), native_id)
+def make_source(recorded: Recorded[E], native_id: str, title: str, file: str = "") -> FlowSource:
+    """Return a recorded event as the source of a flow; its need is that of the event's signer."""
+    record = SourceRecord(recorded.stream, recorded.seq, recorded.hash.hex(), native_id)
+    return FlowSource(record, title, recorded.actor.id, recorded.corr, file)
 
 
 @report_first_damage
@@ -92,7 +94,7 @@ def find_message(workspace: Workspace, reference: str, *kinds: MessageType) -> M
     origin = getattr(event, "sender", None) or _find_origin(workspace, recorded)
     subject = parse_subject(event.subject)
     title = subject.description if subject is not None else event.subject
-    flow_source = FlowSource(make_source_record(recorded, event.id), title, origin, recorded.corr)
+    flow_source = make_source(recorded, event.id, title)._replace(origin=origin)
     return MessageSource(flow_source, recorded, event.type)
 
 
@@ -145,8 +147,7 @@ def find_debate(
     recorded = find_latest(workspace, stream, kinds)
     state = workspace.engine.state(DEBATE, stream)
     place = path_in_record(workspace.root, file)
-    source = make_source_record(recorded, state.session_id)
-    return FlowSource(source, state.title, recorded.actor.id, recorded.corr, place), file
+    return make_source(recorded, state.session_id, state.title, place), file
 
 
 def _find_debate_file(workspace: Workspace, reference: str) -> tuple[Path, str]:
@@ -191,8 +192,7 @@ def find_trace(workspace: Workspace, reference: str, *kinds: type[Event]) -> tup
     stream = tracing.require_trace(workspace, reference)
     recorded = find_latest(workspace, stream, kinds)
     state = workspace.engine.state(TRACE, stream)
-    source = make_source_record(recorded, tracing.short_name(stream))
-    return FlowSource(source, state.task, recorded.actor.id, recorded.corr), stream
+    return make_source(recorded, tracing.short_name(stream), state.task), stream
 
 
 @report_first_damage

@@ -88,14 +88,10 @@ MAX_SUBJECT: Final = 200
 
 
 def send_blocked(
-    workspace: Workspace,
-    path: str,
-    flow: str,
-    flow_source: FlowSource,
-    asked_by: str,
-    error: MootError,
+    workspace: Workspace, flow: str, flow_source: FlowSource, asked_by: str, error: MootError
 ) -> str:
     """Send BLOCKED to the asker, the source's author and the people; return its message id."""
+    path = path_of(workspace, flow, flow_source)
     to = list_readers(workspace, flow_source.origin, asked_by)
     if not to:
         return ""
@@ -158,7 +154,7 @@ class StepPlan(NamedTuple):
     asked_by: str
     target: Callable[[], StepTarget]
     make: Make
-    needs_new_stream: bool = True
+    needs_new_stream: bool = False
     target_was_named: bool = False
     file: str = ""
     standing: ResultStanding | None = None
@@ -192,9 +188,7 @@ def require_undamaged(
     try:
         require_unchanged(workspace, flow_source.source, flow_source.file)
     except MootError as error:
-        send_blocked(
-            workspace, path_of(workspace, flow, flow_source), flow, flow_source, asked_by, error
-        )
+        send_blocked(workspace, flow, flow_source, asked_by, error)
         raise
 
 
@@ -258,16 +252,13 @@ def path_of(workspace: Workspace, flow: str, flow_source: FlowSource) -> str:
     source = flow_source.source
     with workspace.store.read() as view:
         # `corr` names the path, in this record or in the first one of a session a flow opened.
-        first = (
-            next(view.records(source.stream), None)
-            if source.protocol in SESSION_PROTOCOLS
-            else None
-        )
+        is_session = source.protocol in SESSION_PROTOCOLS
+        first = next(view.records(source.stream), None) if is_session else None
         for mark in (flow_source.corr, first.body.corr if first is not None else None):
             if mark is not None and view.head(stream_of(mark)) is not None:
                 return mark
         keys = [(STEPS, make_step_key(flow, source)), (ITEMS, source.id)]
-        if source.protocol in SESSION_PROTOCOLS:
+        if is_session:
             keys.append((ITEMS, source.stream))
         rows = (view.row(index, key) for index, key in keys)
         row = next(filter(None, rows), None)
@@ -341,7 +332,7 @@ def _move_target(workspace: Workspace, path: str, plan: StepPlan, target: StepTa
 
 def _record_failure(workspace: Workspace, path: str, plan: StepPlan, error: MootError) -> None:
     """Record what went wrong and send BLOCKED about it (XPR-06)."""
-    message_id = send_blocked(workspace, path, plan.flow, plan.flow_source, plan.asked_by, error)
+    message_id = send_blocked(workspace, plan.flow, plan.flow_source, plan.asked_by, error)
     command = FailStep(
         flow=plan.flow,
         source=plan.flow_source.source,

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import uuid
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from moot.api.bridges import sources
 from moot.api.bridges.participants import DebatePlan, find_agent_name, require_not_evicted
+from moot.api.bridges.sources import MessageSource
 from moot.api.bridges.steps import StepPlan, TakenStep, take_step
 from moot.api.debates import session
 from moot.api.debates.record import SessionRecord, path_in_record, stream_of
@@ -19,7 +20,6 @@ from moot.api.debates.session_file import make_title, quote_lines
 from moot.api.debates.session_file import with_md_ending as with_md_ending
 from moot.api.mail.messages import read_message_text
 from moot.core.errors import Refused
-from moot.core.machine import Recorded
 from moot.core.names import SYSTEM
 from moot.engine.job import Link
 from moot.protocols.debate.model import Rules
@@ -50,32 +50,27 @@ def message_to_debate(
     workspace: Workspace, flow: str, reference: str, asked_by: str, plan: DebatePlan
 ) -> TakenStep:
     kind, headings = MESSAGE_SECTIONS[flow]
-    message_source = sources.find_message(workspace, reference, kind)
-    body = read_body(read_message_text(workspace, message_source.recorded))
+    message = sources.find_message(workspace, reference, kind)
+    body = read_body(read_message_text(workspace, message.recorded))
     if kind is MessageType.QUESTION and body.text_of("Urgency").casefold() != "blocking":
         raise Refused(
             "not_blocking",
             "this question is not marked as blocking",
-            hint=f"answer it (`moot mail ack {message_source.flow_source.source.id} --notes ...`);"
+            hint=f"answer it (`moot mail ack {message.flow_source.source.id} --notes ...`);"
             " only Urgency: Blocking is debated",
         )
-    agents = _list_agents(
-        workspace, message_source.recorded, message_source.flow_source.origin, plan
-    )
+    agents = _list_agents(workspace, message, plan)
     if not plan.even_if_gone:
         require_not_evicted(workspace, agents)
     sections = [(name, unwrap_text_block(body.text_of(name))) for name in headings]
-    context = _write_context([part for part in sections if part[1]], message_source, asked_by)
+    context = _write_context([part for part in sections if part[1]], message, asked_by)
     rules = Rules(
         agents,
         turn_timeout=plan.turn_seconds,
         consensus_threshold=plan.threshold,
         max_rounds=plan.rounds,
     )
-    place = (
-        path_in_record(workspace.root, with_md_ending(plan.file)) if plan.file is not None else ""
-    )
-    name = make_title(message_source.flow_source.title or flow)
+    name = make_title(message.flow_source.title or flow)
 
     def make(target: StepTarget, link: Link) -> tuple[MadeThing, ...]:
         text = make_session_text(name, context, rules, target.id, workspace.engine.clock())
@@ -85,20 +80,20 @@ def message_to_debate(
         workspace,
         StepPlan(
             flow,
-            message_source.flow_source,
+            message.flow_source,
             asked_by,
             lambda: _target(workspace, plan.file),
             make,
-            file=place,
+            needs_new_stream=True,
+            file=_recorded_path(workspace, plan.file) if plan.file is not None else "",
         ),
     )
 
 
-def _list_agents(
-    workspace: Workspace, recorded: Recorded[Any], origin: str, plan: DebatePlan
-) -> tuple[str, ...]:
+def _list_agents(workspace: Workspace, message: MessageSource, plan: DebatePlan) -> tuple[str, ...]:
     """Return sender, receivers and named agents, each by its agent name (FLO-10)."""
-    receivers = [one.name for one in (*recorded.event.to, *recorded.event.cc)]
+    event, origin = message.recorded.event, message.flow_source.origin
+    receivers = [receiver.name for receiver in (*event.to, *event.cc)]
     given = [name for name in (origin, *receivers, *plan.participants) if name != SYSTEM]
     names = tuple(dict.fromkeys(_require_agent(workspace, name) for name in given))
     if len(names) < 2:
@@ -119,17 +114,15 @@ def _require_agent(workspace: Workspace, name: str) -> str:
     return agent
 
 
-def _write_context(
-    sections: list[tuple[str, str]], source_message: sources.MessageSource, asked_by: str
-) -> str:
+def _write_context(sections: list[tuple[str, str]], message: MessageSource, asked_by: str) -> str:
     quoted = "\n".join(f"### {name}\n\n{quote_lines(text)}" for name, text in sections)
-    source = source_message.flow_source.source
-    event = getattr(source_message.recorded.event, "event", None)
+    source = message.flow_source.source
+    event = getattr(message.recorded.event, "event", None)
     refs = f"mail:{source.id}" + (f", event:{event}" if event else "")
-    if isinstance(source_message.recorded.event, MessageImported):
+    if isinstance(message.recorded.event, MessageImported):
         refs += ", taken in from outside and not proved"
     return (
-        f"{quoted}\nOpened by system for {source_message.flow_source.origin}, asked by {asked_by}."
+        f"{quoted}\nOpened by system for {message.flow_source.origin}, asked by {asked_by}."
         f" Evidence: {refs} (record {source.hash[:12]})."
     )
 
@@ -138,9 +131,11 @@ def _target(workspace: Workspace, file: Path | None) -> StepTarget:
     """Return a new session id, and a file named after it unless the asker chose one."""
     session_id = str(uuid.uuid4())
     place = file or workspace.path / FOLDER / f"debate-{session_id[:8]}.md"
-    return StepTarget(
-        stream_of(session_id), session_id, path_in_record(workspace.root, with_md_ending(place))
-    )
+    return StepTarget(stream_of(session_id), session_id, _recorded_path(workspace, place))
+
+
+def _recorded_path(workspace: Workspace, file: Path) -> str:
+    return path_in_record(workspace.root, with_md_ending(file))
 
 
 def _create_session(

@@ -35,8 +35,8 @@ from moot.protocols.mail.events import MessageKept
 from moot.protocols.mail.model import stream_of, thread_of_id
 from moot.protocols.mail.types import AckStatus, MessageType
 from moot.protocols.path.model import MadeThing, StepTarget
-from moot.protocols.trace import events as trace_events
 from moot.protocols.trace.commands import ChallengeClaim
+from moot.protocols.trace.events import ClaimChallenged, VerificationRunCompleted
 from moot.protocols.trace.machine import MACHINE as TRACE
 from moot.protocols.trace.model import AuditVerdict, Role
 from moot.workspace.workspace import Workspace
@@ -79,9 +79,7 @@ def send_notice(
         thread = f"{flow}-{flow_source.source.hash[:10]}"
         return StepTarget(stream_of(thread), thread)
 
-    return take_step(
-        workspace, StepPlan(flow, flow_source, asked_by, target, make, needs_new_stream=False)
-    )
+    return take_step(workspace, StepPlan(flow, flow_source, asked_by, target, make))
 
 
 _CLAIM: Final = re.compile(r"(?:(t[0-9]{1,15})[/ ])?(c[0-9]{1,15})\b")
@@ -128,7 +126,6 @@ def critique_to_challenge(
         actor,
         lambda: target,
         make,
-        needs_new_stream=False,
         target_was_named=True,
     )
     return take_step(workspace, plan)
@@ -141,12 +138,7 @@ def challenge_to_critique(
     stream = tracing.require_trace(workspace, reference)
     recorded = _find_challenge(workspace, stream, claim)
     short = tracing.short_name(stream)
-    flow_source = FlowSource(
-        sources.make_source_record(recorded, f"{short}/{claim}"),
-        f"Challenge of {short}/{claim}",
-        recorded.actor.id,
-        recorded.corr,
-    )
+    flow_source = sources.make_source(recorded, f"{short}/{claim}", f"Challenge of {short}/{claim}")
     state = workspace.engine.state(TRACE, stream)
     body = body_of_type(
         MessageType.CRITIQUE,
@@ -166,16 +158,14 @@ def challenge_to_critique(
 
 
 @report_first_damage
-def _find_challenge(
-    workspace: Workspace, stream: str, claim: str
-) -> Recorded[trace_events.ClaimChallenged]:
+def _find_challenge(workspace: Workspace, stream: str, claim: str) -> Recorded[ClaimChallenged]:
     workspace.engine.load(stream)  # refuses a stream whose hash chain is broken
-    wanted, last = TRACE.type_of[trace_events.ClaimChallenged], None
+    wanted, last = TRACE.type_of[ClaimChallenged], None
     with workspace.store.read() as view:
         for record in view.records(stream):
             if record.body.type == wanted and record.body.data.get("claim_id") == claim:
                 last = read_record(TRACE, record)
-    if last is None or not is_kind(last, trace_events.ClaimChallenged):
+    if last is None or not is_kind(last, ClaimChallenged):
         raise Refused(
             "not_challenged",
             f"{claim} was not challenged",
@@ -186,9 +176,7 @@ def _find_challenge(
 
 def report_to_info(workspace: Workspace, reference: str, asked_by: str) -> TakenStep:
     """Send the result of a trace's verification to every agent with a part in it."""
-    flow_source, stream = sources.find_trace(
-        workspace, reference, trace_events.VerificationRunCompleted
-    )
+    flow_source, stream = sources.find_trace(workspace, reference, VerificationRunCompleted)
     state = workspace.engine.state(TRACE, stream)
     short = tracing.short_name(stream)
     codes = f"\nFound: {state.because}" if state.because else ""
@@ -213,9 +201,7 @@ def done_to_ack(
     The receiver of that message signs the ACK and so runs this flow. The trace's verification must
     have passed. `list_held_scopes` lists what the executor should release next.
     """
-    flow_source, stream = sources.find_trace(
-        workspace, reference, trace_events.VerificationRunCompleted
-    )
+    flow_source, stream = sources.find_trace(workspace, reference, VerificationRunCompleted)
     state = workspace.engine.state(TRACE, stream)
     if state.verdict is None or state.verdict is AuditVerdict.FAIL:
         raise Refused(
@@ -249,16 +235,7 @@ def done_to_ack(
         return StepTarget(thread, native)
 
     return take_step(
-        workspace,
-        StepPlan(
-            ACK_FLOW,
-            flow_source,
-            actor,
-            target,
-            make,
-            needs_new_stream=False,
-            target_was_named=True,
-        ),
+        workspace, StepPlan(ACK_FLOW, flow_source, actor, target, make, target_was_named=True)
     )
 
 
@@ -281,8 +258,6 @@ def _find_request(workspace: Workspace, found: FlowSource) -> str:
     begun = [step.source for step in steps if step.source.protocol == "mail"]
     if not begun:
         raise Refused(
-            "no_message",
-            "no message led to this trace",
-            hint="name one with --message ID",
+            "no_message", "no message led to this trace", hint="name one with --message ID"
         )
     return begun[0].id

@@ -204,6 +204,7 @@ def to_parliament(
         asked_by,
         lambda: _target(workspace, request.folder),
         make,
+        needs_new_stream=True,
         file=path_in_record(workspace.root, request.folder) if request.folder is not None else "",
         standing=assess_result(checked, unsigned),
         approvers=approvers,
