@@ -104,12 +104,12 @@ def test_waiting_looks_again_when_a_limit_passes(
     with project.workspace() as space:
         from moot.api.presence import agenda
 
-        view = agenda._look(space, "amber-otter")
+        view = agenda._read_agenda(space, "amber-otter")
         moments = iter([0, 2 * HOUR, 2 * HOUR, 2 * HOUR])
         now = system_clock()
         monkeypatch.setattr(space.engine, "clock", lambda: now + next(moments, 2 * HOUR))
         monkeypatch.setattr(time, "sleep", lambda _seconds: looked.append(1))
-        agenda._pause(space.engine, view, float("inf"), agenda.never)
+        agenda._wait_for_change(space.engine, view, float("inf"), agenda.never)
     assert looked == [1]
 
 

@@ -142,7 +142,7 @@ def a_crash_with_uncommitted_work_keeps_it(day: Day) -> None:
         leave_file(day.project)
         started.kill_all()
     day.type("reserve src")
-    day.says("the program of cleo is gone", "src/a.py", "moot run --adopt cleo")
+    day.says("the program of cleo has exited", "src/a.py", "moot run --adopt cleo")
     day.type(run_line("--adopt", "cleo"))
     day.says("cleo works here until")
     day.type("event list")

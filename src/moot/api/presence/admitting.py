@@ -1,7 +1,7 @@
-"""Admitting a person whose key lies on another machine.
+"""Admit a person whose key is on another machine.
 
-Their machine makes the locked key and prints one word (`moot agent register NAME --human`); a
-registered person, on whichever machine their own key is, looks at it and consents.
+Their machine makes the locked key and prints an admission code (`moot agent register NAME
+--human`). A registered person checks it on the machine with their own key, and consents.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ WAITING: Final = "waiting"
 
 
 class AdmissionPreview(msgspec.Struct, frozen=True):
-    """Who asks to be admitted as a person. `machine` is what the machine with the key is called,
-    if it is known; `fingerprint` is to be compared with what is shown there."""
+    """Who asks to be admitted as a person. `machine` is the name of the machine with the key, if
+    known; people compare `fingerprint` with the one shown there."""
 
     name: str
     custodian: str
@@ -51,7 +51,7 @@ class AdmissionPreview(msgspec.Struct, frozen=True):
 
 
 class AdmittedPerson(RegisteredAgent, frozen=True, kw_only=True):
-    """A person who was admitted. `by` consented; None if it was admitted before."""
+    """A person who was admitted. `by` consented; None if the person was admitted before."""
 
     machine: str | None
     fingerprint: str
@@ -59,10 +59,10 @@ class AdmittedPerson(RegisteredAgent, frozen=True, kw_only=True):
 
 
 def needs_admission(session: Session) -> bool:
-    """True if a person's key that is made here needs the consent of one elsewhere.
+    """Return True if a person's key that is made here needs the consent of a person elsewhere.
 
-    Refused on a machine that joined while nobody is registered as a person: the first is the owner
-    of the ledger.
+    Refused on a joined machine while no person is registered: the first person must be the owner of
+    the ledger.
     """
     from moot.hosts.ledger_signing import no_consent
 
@@ -81,9 +81,9 @@ def needs_admission(session: Session) -> bool:
 
 
 def ask_for_admission(session: Session, name: str, folder: KeyFolder, passphrase: str) -> NewAgent:
-    """Make a person's locked key that is registered once a person elsewhere consents.
+    """Make a person's locked key, which is registered once a person elsewhere consents.
 
-    The same name and passphrase give the same word again until then.
+    Until then the same name and passphrase give the same code again.
     """
     from moot.api.presence.arrival import new_key
 
@@ -91,30 +91,30 @@ def ask_for_admission(session: Session, name: str, folder: KeyFolder, passphrase
     origin = workspace.trust.origin
     waiting = _find_waiting_key(session, name, folder, passphrase)
     if waiting is not None:
-        asked = make_admission(origin, name, waiting, folder.custodian)
-        require_admissible(workspace.engine, asked)
+        admission = make_admission(origin, name, waiting, folder.custodian)
+        require_admissible(workspace.engine, admission)
     else:
         with new_key(workspace, name, folder, KeyClass.HUMAN, passphrase) as signer:
-            asked = make_admission(origin, name, signer, folder.custodian)
-            require_admissible(workspace.engine, asked)
+            admission = make_admission(origin, name, signer, folder.custodian)
+            require_admissible(workspace.engine, admission)
     return NewAgent(
         agent=name,
         kind=str(KeyClass.HUMAN),
         status=WAITING,
-        epoch=asked.epoch,
-        kid=asked.kid,
-        public=asked.public,
-        custodian=asked.custodian,
+        epoch=admission.epoch,
+        kid=admission.kid,
+        public=admission.public,
+        custodian=admission.custodian,
         since=to_text(workspace.engine.clock()),
-        admission=asked.text,
-        fingerprint=asked.fingerprint,
+        admission=admission.text,
+        fingerprint=admission.fingerprint,
     )
 
 
 def _find_waiting_key(
     session: Session, name: str, folder: KeyFolder, passphrase: str
 ) -> Signer | None:
-    """A key of this person that is here and not on record, if this passphrase opens it."""
+    """Return a key of this person that is here and not registered, if this passphrase opens it."""
     origin, known = session.workspace.trust.origin, session.workspace.engine.registry().keys
     for owner, kid in folder.list_keys(origin):
         if owner != name or kid in known:
@@ -128,76 +128,75 @@ def _find_waiting_key(
     return None
 
 
-def preview_admission(session: Session, word: str) -> AdmissionPreview:
-    """Who asks, with which key; Refused if it is of another ledger."""
-    asked = _read(session, word)
+def preview_admission(session: Session, code: str) -> AdmissionPreview:
+    """Return who asks and with which key; raise Refused if the code is for another ledger."""
+    admission = _read_for_this_ledger(session, code)
     return AdmissionPreview(
-        asked.name,
-        asked.custodian,
-        _find_machine(session, asked.custodian),
-        asked.fingerprint,
-        _is_admitted(session, asked),
+        admission.name,
+        admission.custodian,
+        _find_machine(session, admission.custodian),
+        admission.fingerprint,
+        _is_admitted(session, admission),
     )
 
 
 @operation("admit", writes=True)
 def admit(session: Session, word: str, *, key: str | None = None) -> AdmittedPerson:
-    """Let a person in whose key lies on another machine: `word` is what that machine printed.
+    """Admit a person whose key is on another machine: `word` is the code that machine printed.
 
-    A registered person unlocks their key here and consents to this very key, name and custodian;
-    from then on it signs there. Refused to agents, for a word of another ledger, and if the name
-    was given to somebody else meanwhile. A repeat changes nothing.
+    A registered person unlocks their key here and consents to exactly this key, name and custodian;
+    from then on it signs there. Refused to agents, for a code of another ledger, and if the name
+    was registered meanwhile. A repeat changes nothing.
     """
     session.require_no_agent("admitting a person")
-    asked, engine = _read(session, word), session.workspace.engine
+    admission, engine = _read_for_this_ledger(session, word), session.workspace.engine
     by: str | None = None
-    if not _is_admitted(session, asked):
-        require_admissible(engine, asked)
-        by, signer = _require_consenting(session)
-        engine.execute(REGISTRY, asked.command(signer), SYSTEM, key=key)
+    if not _is_admitted(session, admission):
+        require_admissible(engine, admission)
+        by, signer = _require_consenting_person(session)
+        engine.execute(REGISTRY, admission.command(signer), SYSTEM, key=key)
     return AdmittedPerson(
-        **msgspec.structs.asdict(describe_agent(engine.registry(), asked.name)),
-        machine=_find_machine(session, asked.custodian),
-        fingerprint=asked.fingerprint,
+        **msgspec.structs.asdict(describe_agent(engine.registry(), admission.name)),
+        machine=_find_machine(session, admission.custodian),
+        fingerprint=admission.fingerprint,
         by=by,
     )
 
 
-def _read(session: Session, word: str) -> Admission:
-
+def _read_for_this_ledger(session: Session, code: str) -> Admission:
     session.require_workspace()
-    asked = read_admission(word)
-    if asked.origin != session.workspace.trust.origin:
+    admission = read_admission(code)
+    if admission.origin != session.workspace.trust.origin:
         raise Refused(
             "another_ledger",
-            f"{asked.name} asks to be admitted to another ledger",
-            hint="type this in a clone whose ledger is theirs; `moot trust show` names this one",
+            f"{admission.name} asks to be admitted to another ledger",
+            hint="run this in a clone that uses their ledger; `moot trust show` names this one",
         )
-    return asked
+    return admission
 
 
-def _is_admitted(session: Session, asked: Admission) -> bool:
-    known = session.workspace.engine.registry().keys.get(asked.kid)
-    return known is not None and (known.name, known.kind) == (asked.name, KeyClass.HUMAN)
+def _is_admitted(session: Session, admission: Admission) -> bool:
+    known = session.workspace.engine.registry().keys.get(admission.kid)
+    return known is not None and (known.name, known.kind) == (admission.name, KeyClass.HUMAN)
 
 
-def _require_consenting(session: Session) -> tuple[str, Signer]:
-    """The person who consents, with their key."""
+def _require_consenting_person(session: Session) -> tuple[str, Signer]:
+    """Return the person who consents, with their key."""
     signer = session.person_signer()
     if signer is not None:
         return session.workspace.engine.registry().keys[signer.kid].name, signer
-    hint = "type it on a machine where a person's key is; `moot agent list` shows who is one"
+    hint = "run this on a machine with a person's key; `moot agent list` shows who is a person"
     if not session.has_people():
-        hint = "`moot agent register NAME --human` on the machine that keeps the ledger comes first"
+        hint = "first run `moot agent register NAME --human` on the machine that keeps the ledger"
     raise Refused(
         "human_key_required",
-        "no person's key is here to consent: people are admitted by a person",
+        "only a registered person can admit a person, and no person's key is here",
         hint=hint,
     )
 
 
 def _find_machine(session: Session, custodian: str) -> str | None:
-    """What the machine with this key folder is called: now, if it came back under a new name."""
+    """Return the current name of the machine with this key folder."""
     from moot.api.hosts.machines import list_machines
 
     rows = [row for row in list_machines(session).machines if row.custodian == custodian]
@@ -205,16 +204,16 @@ def _find_machine(session: Session, custodian: str) -> str | None:
     return rows[-1].name if rows else None
 
 
-# A person's key that was made on another machine, as one word: NAME#REST. It has all that a person
-# elsewhere signs, and nothing secret; the fingerprint shows if it was changed on its way.
+# The admission code, NAME#BASE64: all that a person elsewhere signs, and nothing secret. Comparing
+# the fingerprint shows whether it was changed on its way.
 
 MOST_CHARACTERS: Final = 400
 VERSION: Final = 1
 _CONSENT: Final = "REG-16"  # the rule that asks for it
 
 
-class _Packed(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
-    """What stands behind the name."""
+class _PackedAdmission(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """What the code contains after the name."""
 
     version: int
     ledger: bytes
@@ -240,12 +239,12 @@ class Admission(msgspec.Struct, frozen=True):
 
     @property
     def fingerprint(self) -> str:
-        """What two people compare, by voice: the key's id, as far as nobody can imitate it."""
+        """What two people compare by voice: enough of the key's id that it cannot be imitated."""
         return " ".join(self.kid[at : at + 4] for at in range(0, 20, 4))
 
     @property
     def statement(self) -> bytes:
-        """What the key itself and whoever consents have signed."""
+        """What the key itself and the consenting person sign."""
         return key_statement(
             origin=self.origin,
             name=self.name,
@@ -257,7 +256,7 @@ class Admission(msgspec.Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        packed = _Packed(
+        packed = _PackedAdmission(
             VERSION,
             bytes.fromhex(self.origin.removeprefix(ORIGIN_PREFIX)),
             self.epoch,
@@ -269,7 +268,7 @@ class Admission(msgspec.Struct, frozen=True):
         return f"{self.name}#{rest.decode()}"
 
     def command(self, consenting: Signer | None = None) -> AddKey:
-        """Register it, with the consent of a person."""
+        """Return the command that registers the key, with the consent of a person."""
         consent = sign_endorsement(consenting, self.statement) if consenting else None
         return AddKey(
             name=self.name,
@@ -283,24 +282,24 @@ class Admission(msgspec.Struct, frozen=True):
 
 
 def make_admission(origin: str, name: str, signer: Signer, custodian: str) -> Admission:
-    asked = Admission(origin, name, 1, signer.public.hex(), custodian, "")
-    return msgspec.structs.replace(asked, proof=sign_proof(signer, asked.statement))
+    admission = Admission(origin, name, 1, signer.public.hex(), custodian, "")
+    return msgspec.structs.replace(admission, proof=sign_proof(signer, admission.statement))
 
 
 def read_admission(text: str) -> Admission:
-    """What a word says; Malformed unless it is whole and its key has signed it."""
+    """Read an admission code; raise Malformed unless it is complete and its key has signed it."""
     text = text.strip()
     name, _, rest = text.partition("#")
     if len(text) > MOST_CHARACTERS or not AGENT.match(name):
-        raise _damaged("this is no word of `moot agent register NAME --human`")
+        raise _bad_code("this is not an admission code of `moot agent register NAME --human`")
     try:
         data = base64.b64decode(rest + "=" * (-len(rest) % 4), b"-_", validate=True)
-        packed = msgspec.msgpack.decode(data, type=_Packed)
+        packed = msgspec.msgpack.decode(data, type=_PackedAdmission)
     except (binascii.Error, ValueError, msgspec.DecodeError, RecursionError):
-        raise _damaged("the word is damaged") from None
+        raise _bad_code("the admission code is damaged") from None
     if packed.version != VERSION:
-        raise _damaged("the word was made by another version of moot")
-    asked = Admission(
+        raise _bad_code("another version of Moot made this admission code")
+    admission = Admission(
         ORIGIN_PREFIX + packed.ledger.hex(),
         name,
         packed.epoch,
@@ -308,31 +307,31 @@ def read_admission(text: str) -> Admission:
         packed.custodian.hex(),
         packed.proof.hex(),
     )
-    if not _is_proved(asked):
-        raise _damaged("the word is damaged: its key did not sign it")
-    return asked
+    if not _is_signed_by_its_key(admission):
+        raise _bad_code("the admission code is damaged: its key did not sign it")
+    return admission
 
 
-def _is_proved(asked: Admission) -> bool:
+def _is_signed_by_its_key(admission: Admission) -> bool:
     try:
-        return is_proof_valid(asked.public, asked.statement, asked.proof)
-    except Malformed:  # a number that nobody signs
+        return is_proof_valid(admission.public, admission.statement, admission.proof)
+    except Malformed:  # the epoch is out of range
         return False
 
 
-def _damaged(why: str) -> Malformed:
+def _bad_code(why: str) -> Malformed:
     return Malformed(
         why,
         code="bad_admission",
-        hint="take the whole word that `moot agent register NAME --human` printed there",
+        hint="copy the whole code that `moot agent register NAME --human` printed there",
     )
 
 
-def require_admissible(engine: Engine, asked: Admission) -> None:
-    """Refused if the registry would refuse it even with a person's consent."""
+def require_admissible(engine: Engine, admission: Admission) -> None:
+    """Raise Refused if the registry would refuse it even with a person's consent."""
     acting = VerifiedActor(SYSTEM, 1, "", KeyClass.SYSTEM)
     context = Context(engine.clock(), acting, REGISTRY, engine.trust.origin)
-    found = MACHINE.decide(engine.registry(), asked.command(), context).findings
-    wrong = [finding for finding in select_errors(found) if finding.rule != _CONSENT]
-    if wrong:
-        raise Refused.of(wrong)
+    findings = MACHINE.decide(engine.registry(), admission.command(), context).findings
+    errors = [finding for finding in select_errors(findings) if finding.rule != _CONSENT]
+    if errors:
+        raise Refused.of(errors)

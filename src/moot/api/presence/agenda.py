@@ -27,20 +27,19 @@ if TYPE_CHECKING:
     from moot.engine.job import JobOutcome
     from moot.workspace.workspace import Workspace
 
-LOOK_SECONDS: Final = 0.1  # how often a waiting agenda asks whether anyone has written
-AGAIN_SECONDS: Final = 5.0  # and how often it looks again although nobody has
-_ARGUED: Final = ("debate/", "parliament/")
-# The word that stands for the history itself in the hints of its protocol.
-_WORD_FOR_ID: Final = {"trace": "TRACE", "decision": "ID"}
-_IN_A_FOLDER: Final = "parliament"  # its commands name the folder of its files
+POLL_SECONDS: Final = 0.1  # how often a waiting agenda asks whether the store has changed
+REFRESH_SECONDS: Final = 5.0  # how often it reads the agenda again although it has not
+_SESSION_PREFIXES: Final = ("debate/", "parliament/")
+# Protocol -> the placeholder in its hints that stands for the id of the stream.
+_ID_PLACEHOLDERS: Final = {"trace": "TRACE", "decision": "ID"}
+_NAMED_BY_FOLDER: Final = "parliament"  # its commands take the folder of its files, not an id
 
 
 class DueItem(msgspec.Struct, frozen=True):
-    """Something that waits for `who`; `id` is the history in which it is done.
+    """Something that waits for `who`; `id` is the stream in which it is done.
 
-    With `by` it has a time limit, which takes effect by itself once somebody writes there. `hint`
-    is what its protocol suggests, as a command to type ("": nothing); a way in may say it in its
-    own words.
+    `by` is its time limit: the next write to that stream applies it. `hint` is the command that the
+    protocol suggests ("": none).
     """
 
     who: str
@@ -73,7 +72,7 @@ class AppliedLimits(msgspec.Struct, frozen=True):
 
 
 def never() -> bool:
-    """The usual `stop`: wait until the time is over."""
+    """Return the default for `stop`: wait until the time is over."""
     return False
 
 
@@ -85,29 +84,29 @@ def agenda(
     wait_seconds: float = 0.0,
     stop: Callable[[], bool] = never,
 ) -> Agenda:
-    """What waits for `agent`, else for whoever acts; without either, for anyone.
+    """Return what waits for `agent` (default: the acting agent; without one, for anyone).
 
-    If nothing does, wait up to `wait_seconds` until something is due, or until `stop` says so
-    (asked about ten times a second). A name that nobody has is `agent_not_found`: nothing would
-    ever be due for it.
+    If nothing does, wait up to `wait_seconds` until something is due or `stop` returns True (it is
+    called about ten times a second). An unregistered name is refused as `agent_not_found`: nothing
+    would ever be due for it.
     """
     who, workspace = agent or session.acting, session.workspace
     end = time.monotonic() + wait_seconds
-    view = _look(workspace, who)
-    if not view.items:  # an unregistered name may have a turn all the same, in a session's file
-        _require_somebody(workspace.engine, who)
+    view = _read_agenda(workspace, who)
+    if not view.items:  # an unregistered name may still have a turn in a session's file
+        _require_known(workspace.engine, who)
     while not view.items and time.monotonic() < end and not stop():
-        _pause(workspace.engine, view, end, stop)
-        view = _look(workspace, who)
+        _wait_for_change(workspace.engine, view, end, stop)
+        view = _read_agenda(workspace, who)
     return Agenda(view.items)
 
 
 @operation("tick", writes=True, as_ledger=True)
 def tick(session: Session, name: str | None = None) -> AppliedLimits:
-    """Let every time limit that has passed take effect now, on `name` or on all that is open.
+    """Apply every time limit that has passed, on the stream `name` or on all open streams.
 
-    Refused (`key_missing`) unless the root key is here: it signs what nobody did. A limit takes
-    effect once, so a repeat needs no key.
+    Refused as `key_missing` unless the root key is here: it signs these events. A limit applies
+    once, so a repeat needs no idempotency key.
     """
     from moot.api.mail.lapsed_duties import lapse_duties
 
@@ -116,8 +115,8 @@ def tick(session: Session, name: str | None = None) -> AppliedLimits:
     if not engine.signs_as_ledger:
         raise Refused(
             "key_missing",
-            "time limits are applied by the root key, which is not in this key folder",
-            hint="whoever ran `moot init` can do this; until then it stays due",
+            "the ledger's root key applies time limits, and it is not in this key folder",
+            hint="ask the person who ran `moot init` to run `moot tick`; until then it stays due",
         )
     if name is None:
         lapse_duties(session.workspace)
@@ -136,57 +135,59 @@ def _applied(engine: Engine, outcome: JobOutcome) -> list[AppliedLimit]:
 
 
 def list_due(workspace: Workspace, who: str | None = None) -> tuple[DueItem, ...]:
-    """What is due now for `who` (None: for anyone), the most urgent first."""
-    return _look(workspace, who).items
+    """Return what is due now for `who` (None: for anyone), the most urgent first."""
+    return _read_agenda(workspace, who).items
 
 
-class _View(NamedTuple):
-    """One look: how often the store had changed before it, and which time limit passes next."""
+class _AgendaView(NamedTuple):
+    """What is due, the store's version when it was read, and which time limit passes next."""
 
-    changes: int
+    version: int
     items: tuple[DueItem, ...]
     next_limit: Millis | None
 
 
-def _look(workspace: Workspace, who: str | None) -> _View:
+def _read_agenda(workspace: Workspace, who: str | None) -> _AgendaView:
     engine = workspace.engine
-    changes, now = engine.store.version(), engine.clock()
+    version, now = engine.store.version(), engine.clock()
     dues = list(engine.agenda(_streams_awaited(engine)))
     items = [_item(workspace, *pair, now) for pair in dues if who in (None, pair[1].who)]
     items += _new_mail(workspace, who, now)
     limits = [due.by for _, due in dues if due.by is not None and due.by > now]
-    return _View(changes, tuple(sorted(items, key=_urgency)), min(limits, default=None))
+    return _AgendaView(version, tuple(sorted(items, key=_urgency)), min(limits, default=None))
 
 
 def _streams_awaited(engine: Engine) -> list[str]:
-    """What is open, without the sessions whose question a person has decided already."""
+    """Return the open streams, without sessions whose question a person has already decided."""
     streams = engine.open_streams()
-    if not any(stream.startswith(_ARGUED) for stream in streams):
+    if not any(stream.startswith(_SESSION_PREFIXES) for stream in streams):
         return streams
     from moot.api.parliaments.ruling import everyone_has_decided
 
     return [
         name
         for name in streams
-        if not (name.startswith(_ARGUED) and everyone_has_decided(engine, name))
+        if not (name.startswith(_SESSION_PREFIXES) and everyone_has_decided(engine, name))
     ]
 
 
-def _require_somebody(engine: Engine, who: str | None) -> None:
-    """Nothing will ever be due for a name that was mistyped."""
+def _require_known(engine: Engine, who: str | None) -> None:
+    """Refuse a mistyped name: nothing would ever be due for it."""
     if who is not None and who not in RESERVED and who not in engine.registry().agents:
         raise NotFound(
             "agent_not_found", f"no agent is called {who}", hint="`moot agent list` shows all"
         )
 
 
-def _pause(engine: Engine, view: _View, end: float, stop: Callable[[], bool]) -> None:
-    """Until somebody writes, a time limit passes, or it is time to look again anyway."""
-    again = min(end, time.monotonic() + AGAIN_SECONDS)
-    while time.monotonic() < again and engine.store.version() == view.changes and not stop():
+def _wait_for_change(
+    engine: Engine, view: _AgendaView, end: float, stop: Callable[[], bool]
+) -> None:
+    """Wait until the store changes, a time limit passes, or REFRESH_SECONDS are over."""
+    refresh_at = min(end, time.monotonic() + REFRESH_SECONDS)
+    while time.monotonic() < refresh_at and engine.store.version() == view.version and not stop():
         if view.next_limit is not None and engine.clock() >= view.next_limit:
             return
-        time.sleep(LOOK_SECONDS)
+        time.sleep(POLL_SECONDS)
 
 
 def _item(workspace: Workspace, stream: str, due: Due, now: Millis) -> DueItem:
@@ -198,15 +199,15 @@ def _item(workspace: Workspace, stream: str, due: Due, now: Millis) -> DueItem:
         by=None if due.by is None else to_text(due.by),
         overdue=due.is_overdue(now),
         id=stream,
-        hint=fill_hint(due.hint, _known_words(workspace, stream, due.hint)),
+        hint=fill_hint(due.hint, _placeholder_values(workspace, stream, due.hint)),
     )
 
 
-def _known_words(workspace: Workspace, stream: str, hint: str) -> dict[str, str]:
-    """What stands for words in capitals: the id of the history, or a session's folder."""
+def _placeholder_values(workspace: Workspace, stream: str, hint: str) -> dict[str, str]:
+    """Return values for the words in capitals: the id of the stream, or a session's folder."""
     protocol, _, name = stream.partition("/")
-    if protocol != _IN_A_FOLDER or " DIR " not in hint:
-        return {_WORD_FOR_ID.get(protocol, ""): name}
+    if protocol != _NAMED_BY_FOLDER or " DIR " not in hint:
+        return {_ID_PLACEHOLDERS.get(protocol, ""): name}
     from moot.api.parliaments.session_files import find_folder
 
     folder = find_folder(workspace, name)
@@ -214,7 +215,7 @@ def _known_words(workspace: Workspace, stream: str, hint: str) -> dict[str, str]
 
 
 def _new_mail(workspace: Workspace, who: str | None, now: Millis) -> list[DueItem]:
-    """New mail of `who` that asks for nothing: it may be what `who` waits for."""
+    """Return an item for new mail that asks for nothing: it may be what `who` waits for."""
     if who is None:
         return []
     from moot.api.mail import inbox

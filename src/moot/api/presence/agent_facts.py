@@ -1,4 +1,4 @@
-"""What lists say of a name beside the registry: its family, tool and work, and how alive it is."""
+"""What lists show of an agent: its family, tool and work, and how alive it is."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from moot.workspace.workspace import Workspace
 
 
-# The living first; whoever has not joined comes after all who have, the ended last.
+# The order of a list: active first, then those who have not joined, voices, and the ended last.
 _BY_LIVENESS: Final = {Liveness.ACTIVE: 0, Liveness.STALE: 1, Liveness.EVICTED: 2}
 _NOT_HERE: Final = 3
 _VOICE: Final = 4
@@ -38,7 +38,8 @@ _ENDED: Final = 5
 
 
 class AgentFacts(NamedTuple):
-    """Of some names: their views in presence, their tools, who of them is a voice, and families."""
+    """Facts about some names: their views in presence, tools, families and runs, and which of them
+    are voices."""
 
     views: Mapping[str, AgentView]
     tools: Mapping[str, AgentTool]
@@ -47,7 +48,7 @@ class AgentFacts(NamedTuple):
     runs: Mapping[str, RunEvidence]
 
     def describe(self, name: str) -> dict[str, Any]:
-        """The fields that every list adds to a name."""
+        """Return the fields that every list adds to a name."""
         view, tool = self.views[name], self.tools.get(name)
         run = self.runs.get(name)
         return {
@@ -63,8 +64,8 @@ class AgentFacts(NamedTuple):
             "process": None if run is None else run.because,
         }
 
-    def place_in_list(self, name: str, *, has_ended: bool) -> tuple[int, str]:
-        """By which a list is sorted."""
+    def sort_key(self, name: str, *, has_ended: bool) -> tuple[int, str]:
+        """Return what lists sort by."""
         view = self.views[name]
         if has_ended:
             return _ENDED, name
@@ -76,7 +77,7 @@ class AgentFacts(NamedTuple):
 def find_agent_facts(
     session: Session, names: tuple[str, ...], known: Iterable[AgentView] | None = None
 ) -> AgentFacts:
-    """All of it for these names; their signs of life are proved, unless their views are `known`."""
+    """Find the facts for these names; verify their signs of life unless their views are `known`."""
     from moot.api.observed.guards import find_tools
     from moot.api.presence.observation import list_voices, observe
     from moot.protocols.presence import agent_names as families
@@ -99,7 +100,7 @@ def find_agent_facts(
 def _look_at_runs(
     workspace: Workspace, state: State, names: tuple[str, ...]
 ) -> dict[str, RunEvidence]:
-    """What the locks of those who are here say."""
+    """Return what the locks of those who are here show."""
     from moot.api.presence.exited_agents import find_run_evidence
 
     members = (member for name in names if (member := find_member(state, name)) is not None)
@@ -111,11 +112,11 @@ def _look_at_runs(
     return {name: evidence for name, evidence in looks if evidence is not None}
 
 
-# When those who have ended did so: the registry knows the position, and its record the time.
-
-
 def find_end_times(workspace: Workspace, names: Iterable[str]) -> dict[str, str]:
-    """For those of `names` whose key signs no more: since when. Nobody else stands in it."""
+    """Return when the keys of those `names` ended that have ended.
+
+    The registry knows only the position of that event, so the time is read from its record.
+    """
     registry = workspace.engine.registry()
     keys = ((name, registry.keys[registry.agents[name].kid]) for name in names)
     ended = {name: key.ended for name, key in keys if key.ended is not None}
@@ -132,12 +133,13 @@ def find_end_times(workspace: Workspace, names: Iterable[str]) -> dict[str, str]
     return times
 
 
-# Who was seen last, of thousands: only those are proved who are shown. What rows claim puts names
-# in line; a forged time costs a look and hides nobody.
+# Finding the agents that were seen last among thousands. Verifying a sign of life is expensive, so
+# only candidates for the list are verified, in the order of their unverified times. A forged time
+# costs one verification and hides no agent.
 
 
 class ProvedSigns(Mapping[str, SignOfLife]):
-    """Signs of life by name, each proved when it is first asked for."""
+    """Signs of life by name, each verified when it is first read."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -152,7 +154,7 @@ class ProvedSigns(Mapping[str, SignOfLife]):
         return sign
 
     def __iter__(self) -> Iterator[str]:
-        """Those that were asked for."""
+        """Iterate over the names that were read so far."""
         return (name for name, sign in self._signs.items() if sign is not None)
 
     def __len__(self) -> int:
@@ -165,37 +167,36 @@ def find_last_seen(
     most: int,
     prove: Callable[[str], Millis | None],
 ) -> list[str]:
-    """Those `most` of `names` that were seen last, as `prove` says, the latest first; whom it gives
-    no time is left out.
+    """Return the `most` of `names` that were seen last, the latest first.
 
-    No proved time is later than the claimed one, so whoever is first in line with a proved time is
-    next.
+    `prove` returns the verified time of a name; None leaves the name out. A verified time is never
+    later than the claimed one, so a verified name is next once no remaining claim is later.
     """
-    line = iter(sorted(names, key=lambda name: claimed.get(name, 0), reverse=True))
-    following = next(line, None)
+    by_claim = iter(sorted(names, key=lambda name: claimed.get(name, 0), reverse=True))
+    candidate = next(by_claim, None)
     chosen: list[str] = []
-    proved: list[tuple[Millis, str]] = []  # seen earlier than claimed: the latest of them first
-    while len(chosen) < most and (proved or following is not None):
-        if following is None or (proved and -proved[0][0] >= claimed.get(following, 0)):
+    proved: list[tuple[Millis, str]] = []  # (minus the verified time, name): the latest first
+    while len(chosen) < most and (proved or candidate is not None):
+        if candidate is None or (proved and -proved[0][0] >= claimed.get(candidate, 0)):
             chosen.append(proved.pop(0)[1])
             continue
-        seen_at = prove(following)
+        seen_at = prove(candidate)
         if seen_at is not None:
-            insort(proved, (-seen_at, following))
-        following = next(line, None)
+            insort(proved, (-seen_at, candidate))
+        candidate = next(by_claim, None)
     return chosen
 
 
-# What of a crowd one screen shows: those who are here and were seen last, and what they hold.
+# What one screen shows of many agents: those who are here and were seen last, and what they hold.
 
 MOST_AGENTS: Final = 200
 RESERVATIONS_EACH: Final = 10  # for every agent that there is room for
 
 
 class ShownPart(NamedTuple):
-    """What is shown, from when and with which proofs, and how many there are of what.
+    """What is shown, when and with which signs of life it was observed, and the totals.
 
-    `working` are those of the agents who are here or hold something.
+    `working` counts agents that are here or hold something.
     """
 
     shown: views.StatusPart
@@ -208,13 +209,13 @@ class ShownPart(NamedTuple):
 def choose_shown_part(
     session: Session, names: ListedNames, busy: Iterable[str], most: int | None
 ) -> ShownPart:
-    """Of `names` at most `most` (None: all), whoever acts always among them."""
+    """Choose at most `most` of `names` (None: all); the acting agent is always among them."""
     return _Chooser(session, names, frozenset(busy), most).choose()
 
 
 class ListedNames:
-    """Everyone but voices, who only answer questions: who has not ended, or (`ended`) ever was
-    registered. Of a crowd only those are looked up that are asked for."""
+    """The names that a list may show: those that have not ended, or with `ended` all that were ever
+    registered, without voices, who only answer questions. Looks up only the names asked for."""
 
     def __init__(self, registry: Registry, voices: frozenset[str], *, ended: bool) -> None:
         self._registry, self._voices, self._ended = registry, voices, ended
@@ -225,27 +226,29 @@ class ListedNames:
 
     def _is_listed(self, name: str) -> bool:
         agent = self._registry.agents.get(name)
-        return agent is not None and (self._ended or _signs(self._registry.keys[agent.kid]))
+        return agent is not None and (self._ended or _can_sign(self._registry.keys[agent.kid]))
 
     def __len__(self) -> int:
         registry = self._registry
-        keys = len(registry.agents) if self._ended else registry.keys.count_where(_SIGNING, _signs)
+        keys = (
+            len(registry.agents) if self._ended else registry.keys.count_where(_SIGNING, _can_sign)
+        )
         return keys - self._unlisted
 
     def list_all(self) -> set[str]:
         return {name for name in self._registry.agents if name in self}
 
 
-# What pages of keys note of those that sign for somebody.
+# The (kind, ending) of keys that can sign, as the pages of the key table count them.
 _SIGNING: Final = frozenset((kind, None) for kind in (KeyClass.AGENT, KeyClass.HUMAN))
 
 
-def _signs(key: RegisteredKey) -> bool:
+def _can_sign(key: RegisteredKey) -> bool:
     return (key.kind, key.ending) in _SIGNING
 
 
 class _Chooser:
-    """One choice; what its steps need is read once."""
+    """Makes one choice; reads once what its steps need."""
 
     def __init__(
         self,
@@ -284,13 +287,13 @@ class _Chooser:
         since = {name: registered[name].since for name in agents}
         observation = views.Observation(now, seen, stale, since)
         working = self._here.keys() | self._holdings.owners
-        if not self._is_limited:  # of a crowd those are counted, too, who ended and hold something
+        if not self._is_limited:  # a limited list also counts ended agents that hold something
             working &= set(agents)
         return ShownPart(shown, observation, self._count, len(working), self._count_held())
 
     def _choose_agents(self) -> tuple[str, ...]:
-        """By name, as they are listed: first who is here, then who holds something or has something
-        to do, then others."""
+        """Choose those who are here first, then those who hold something or have something to do,
+        then others; return them by name."""
         if not self._is_limited:
             return tuple(sorted(self._names.list_all()))
         chosen = [self._you] if self._you is not None and self._you in self._names else []
@@ -303,14 +306,14 @@ class _Chooser:
         return tuple(sorted(chosen))
 
     def _groups(self) -> Iterator[Iterable[str]]:
-        """Each by name, which decides where times do not."""
+        """Yield the groups to choose from, each by name, which decides between equal times."""
         yield self._here
         yield sorted(self._holdings.owners | self._busy)
         yield sorted(self._names.list_all())
 
     @cached_property
     def _claimed_times(self) -> dict[str, Millis]:
-        """The latest that somebody can have been seen: the last act here, or what rows claim."""
+        """Name -> the latest time it can have been seen: its last event, or an unverified sign."""
         times = self._engine.claimed_times()
         known = times.get
         for member in self._state.members_by_name.values():
@@ -331,14 +334,14 @@ class _Chooser:
 
     @property
     def _has_lapsed(self) -> bool:
-        """Is there anything whose time is over?"""
+        """True if the time of some reservation is over."""
         expiry = self._state.next_expiry
         return expiry is not None and expiry <= self._observation.now
 
     def _choose_reservations(
         self, agents: tuple[str, ...], held_by: Mapping[str, Iterable[Reservation]]
     ) -> tuple[Reservation, ...]:
-        """All, if there is room for all; else the newest of those who are shown."""
+        """Choose all if there is room; else the newest of the agents that are shown."""
         count = len(self._state.live_by_key)
         room = count if self._is_all else self._most * RESERVATIONS_EACH
         owners = agents if self._is_limited or count > room else held_by
@@ -354,15 +357,15 @@ class _Chooser:
     def _choose_works(
         self, agents: tuple[str, ...], reservations: tuple[Reservation, ...]
     ) -> frozenset[str]:
-        """What those who are shown work on, and what waits for an answer."""
+        """Return what the shown agents work on, and what waits for an answer."""
         names = self._here.keys() & agents if self._is_limited else self._here.keys()
         members = (self._state.members_by_name[name] for name in names)
         sources = (*members, *reservations, *self._state.pending.values())
         return frozenset(source.work for source in sources if source.work)
 
     def _judge_unshown(self, agents: tuple[str, ...]) -> tuple[Liveness, ...]:
-        """How alive the others are who are here; of too many only who was seen longest ago, as
-        rows claim that nobody has proved."""
+        """Return how alive the unshown agents are that are here; of too many only the one seen
+        longest ago, by its unverified time."""
         shown = frozenset(agents)
         others = [name for name in self._here if name not in shown]
         if len(others) <= self._most:

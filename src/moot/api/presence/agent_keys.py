@@ -38,8 +38,8 @@ def rotate(
     """Give `name` a new key, kept where its old one is, or in the folder `keys`.
 
     The old key consents; a person does if that key was revoked, is lost or is damaged. For a
-    person's key `passphrase` is asked for the new one. An agent may rotate only its own key.
-    Each call makes another key, so there is nothing to repeat under an idempotency key.
+    person's key `passphrase` returns the new passphrase. An agent may rotate only its own key.
+    Each call makes another key, so it takes no idempotency key.
     """
     from moot.api.presence.arrival import new_key
     from moot.engine.registry_commands import rotate as rotate_key
@@ -84,22 +84,25 @@ def revoke(session: Session, name: str, reason: str, *, kid: str | None = None) 
 
 
 def _require_root_key(session: Session, name: str) -> None:
-    """Refused, before anyone is asked for anything, if a new key could not be signed for here."""
+    """Raise Refused if the root key is not here, before a passphrase is asked for."""
     from shlex import quote
 
     workspace = session.workspace
     workspace.engine.require_writable()
     if not workspace.engine.signs_as_ledger:
-        way = f"moot agent rotate {name} --keys {quote(str(session.keys.path))}"
+        rotate_line = f"moot agent rotate {name} --keys {quote(str(session.keys.path))}"
         raise Refused(
             "key_missing",
             "the ledger's root key, which signs for a new key, is not in this key folder",
-            hint=f"let whoever ran `moot init` do this: `{way}`",
+            hint=f"ask the person who ran `moot init` to run: `{rotate_line}`",
         )
 
 
 def _folder_for_new_key(session: Session, key: RegisteredKey, named: Path | None) -> KeyFolder:
-    """Where the new key goes: never out of another's hands into ours by accident."""
+    """Return the folder for the new key.
+
+    Refuses to put another folder's key into this one by default: its owner could not sign any more.
+    """
     from moot.keys.folder import KeyFolder
 
     folder = session.keys
@@ -109,15 +112,14 @@ def _folder_for_new_key(session: Session, key: RegisteredKey, named: Path | None
     if not file.exists() and key.custodian != folder.custodian:
         raise Refused(
             "key_missing",
-            f"the key of {key.name} is not in this key folder, and was not made for it",
-            hint="`--keys FOLDER` names the folder that keeps it, or, if it is lost, is to keep "
-            "the new one",
+            f"the key of {key.name} is not in this key folder and was made for another one",
+            hint="name the folder that has it, or that shall get the new key: `--keys FOLDER`",
         )
     return folder
 
 
 def _require_endorser(session: Session, key: RegisteredKey, folder: KeyFolder) -> Signer:
-    """Whoever consents: the old key, or a person if it was revoked, is lost or is damaged."""
+    """Return the key that consents: the old one, or a person's if that is revoked or unusable."""
     from moot.core.registry.model import KeyEnding
     from moot.keys.folder import FolderKeys
 
@@ -143,13 +145,13 @@ def _require_endorser(session: Session, key: RegisteredKey, folder: KeyFolder) -
 
 def _how_to_consent(registry: State) -> str:
     if registry.human_keys():
-        return "let a registered person unlock theirs, outside of `moot run`"
+        return "ask a registered person to unlock theirs, outside of `moot run`"
     return "`moot agent register NAME --human` makes a person's key; then try again"
 
 
 def _find_key(registry: State, name: str, prefix: str) -> str:
-    """The one key of `name` that begins so."""
-    hint = f"`moot agent show {name}` names its keys"
+    """Return the only key of `name` that begins with `prefix`."""
+    hint = f"`moot agent show {name}` lists its keys"
     if not _KEY_ID_PREFIX.match(prefix):
         raise Malformed(
             "a key is named by 8 to 32 lower-case hex digits", code="bad_key_id", hint=hint

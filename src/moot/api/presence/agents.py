@@ -1,7 +1,6 @@
 """Agents and people: the names that may sign here, and how alive they are.
 
-Their keys are renewed and revoked in agent_keys.py; joining.py is how a session starts under a
-name.
+agent_keys.py rotates and revokes their keys; in joining.py a session starts under a name.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
 
 ACTIVE: Final = "active"
 
-# Gives the passphrase of a new key of the person who is named; None or empty: there is none.
+# Takes a person's name and returns the passphrase for their new key; None or empty: none given.
 AskNewPassphrase = Callable[[str], str | None]
 
 
@@ -53,9 +52,9 @@ class RegisteredAgent(msgspec.Struct, frozen=True, kw_only=True, rename={"kind":
 
 
 class NewAgent(RegisteredAgent, frozen=True, kw_only=True):
-    """A new name. `status` is active; or waiting, if no person's key is here to consent to a
-    person's: one does elsewhere by `moot admit` and the word `admission`, having compared
-    `fingerprint`."""
+    """A new name. `status` is active, or waiting: a new person needs the consent of a registered
+    one, whose key is not here. That person compares `fingerprint` and runs `moot admit` with the
+    code `admission`."""
 
     admission: str | None = None
     fingerprint: str | None = None
@@ -63,12 +62,11 @@ class NewAgent(RegisteredAgent, frozen=True, kw_only=True):
 
 class ListedAgent(RegisteredAgent, frozen=True, kw_only=True):
     """A name with what it does now. `family` is the name it was numbered after (alice of alice-2),
-    else its own; `tool` the coding tool it works with, if that is known. `voice`: it only answers
-    questions, and is neither here nor gone. `evidence` is what the lock of its `moot run` says from
-    here, whatever the time since its last sign of life: `running`, `gone`, or None for nothing;
-    `process` says why. `guarded` says who checks its edits now: guarded,
-    expected, unguarded or watched; None if that is not known. `ended_at` is when its key ended,
-    for those who have ended."""
+    else its own; `tool` the coding tool it works with, if known. `voice`: it only answers
+    questions, so it is neither present nor exited. `evidence` is what the lock of its `moot run`
+    shows from here, at any age of its last sign of life: `running`, `gone` (exited), or None;
+    `process` says why. `guarded` says who checks its edits now: guarded, expected, unguarded or
+    watched; None if unknown. `ended_at` is when its key ended."""
 
     guarded: str | None = None
     family: str = ""
@@ -85,8 +83,8 @@ class ListedAgent(RegisteredAgent, frozen=True, kw_only=True):
 
 
 class AgentList(msgspec.Struct, frozen=True):
-    """The names that are registered here, the living first; `sub_agents` are those at work under
-    one of them, without a name or key of their own."""
+    """The registered names, active ones first; `sub_agents` work under one of them and have
+    neither a name nor a key."""
 
     agents: list[ListedAgent]
     sub_agents: tuple[SubAgentView, ...] = ()
@@ -104,7 +102,7 @@ class AgentKey(msgspec.Struct, frozen=True):
 class ShownAgent(ListedAgent, frozen=True, kw_only=True):
     """A name, how alive its holder is and why, what it holds, and all its keys, oldest first.
 
-    `usage` is what its coding tools said they have used; None: unknown."""
+    `usage` is what its coding tools reported; None: unknown."""
 
     session_agent_id: str
     logical_agent_id: str
@@ -126,7 +124,7 @@ class Heartbeat(msgspec.Struct, frozen=True):
 
 
 class RetiredAgent(RegisteredAgent, frozen=True, kw_only=True):
-    """`still_holds` is what no key of its own was here to give back."""
+    """`still_holds` is what it could not release, because its key was not here."""
 
     still_holds: list[Quoted]
 
@@ -143,9 +141,9 @@ def register(
     """Register `name` with a new key, kept in the session's key folder or in the folder `keys`.
 
     A name is never given twice: a repeat is refused as `name_taken` and needs no idempotency key.
-    With `human` the key is a person's: `passphrase` is asked for the one that locks it, an agent
-    may not make it, and a registered person must consent unless it is the very first. Where
-    machines share a ledger and no person's key is here, it waits until one consents elsewhere.
+    With `human` the key is a person's: `passphrase` returns the one that locks it, an agent may not
+    make it, and a registered person must consent unless it is the first. If machines share a ledger
+    and no person's key is here, it waits until a person consents elsewhere.
     """
     from moot.api.presence.admitting import ask_for_admission, needs_admission
     from moot.api.presence.arrival import new_key
@@ -175,22 +173,22 @@ def register(
 
 @operation("agent.list")
 def list_agents(session: Session, *, ended: bool = False) -> AgentList:
-    """Agents and people, the living first, with their tool, work and last sign of life.
+    """List agents and people, active ones first, with their tool, work and last sign of life.
 
     With `ended` also those that have ended: all names ever registered here.
     """
     from moot.api.observed.guards import guards_of_active
 
     registry = session.workspace.engine.registry()
-    every = (describe_agent(registry, name) for name in registry.agents)
-    known = {one.agent: one for one in every if ended or one.status == ACTIVE}
-    facts = find_agent_facts(session, tuple(known))
-    guards = guards_of_active(session.workspace, known)
+    everyone = (describe_agent(registry, name) for name in registry.agents)
+    listed = {agent.agent: agent for agent in everyone if ended or agent.status == ACTIVE}
+    facts = find_agent_facts(session, tuple(listed))
+    guards = guards_of_active(session.workspace, listed)
     order = sorted(
-        known, key=lambda name: facts.place_in_list(name, has_ended=known[name].status != ACTIVE)
+        listed, key=lambda name: facts.sort_key(name, has_ended=listed[name].status != ACTIVE)
     )
-    ends = find_end_times(session.workspace, known) if ended else {}
-    agents = [_list_agent(known[name], facts, guards.get(name), ends) for name in order]
+    ends = find_end_times(session.workspace, listed) if ended else {}
+    agents = [_list_agent(listed[name], facts, guards.get(name), ends) for name in order]
     return AgentList(agents, _list_sub_agents(session))
 
 
@@ -204,7 +202,7 @@ def _list_agent(
 
 
 def _list_sub_agents(session: Session) -> tuple[SubAgentView, ...]:
-    """The sub-agents of everyone, by the name of their session; nobody's signs are proved."""
+    """Return all sub-agents, by the name of their session; no sign of life is verified."""
     state = read_presence(session.workspace)
     observation = Observation(session.workspace.engine.clock(), {}, session.stale_millis)
     names = (member.name for member in state.members if member.sub_agents)
@@ -213,7 +211,7 @@ def _list_sub_agents(session: Session) -> tuple[SubAgentView, ...]:
 
 @operation("agent.show")
 def show(session: Session, name: str) -> ShownAgent:
-    """One agent: how alive it is and why we say so, what it holds, its keys."""
+    """Show one agent: how alive it is and why, what it holds, its keys."""
     from moot.api.observed.guards import guards_of_active
 
     session.require_agent(name)
@@ -239,10 +237,9 @@ def show(session: Session, name: str) -> ShownAgent:
 
 @operation("agent.heartbeat", writes=True)
 def heartbeat(session: Session, *, agent: str | None = None) -> Heartbeat:
-    """Say that an agent is alive, signed with its key (default: whoever the session acts as).
+    """Sign that an agent is alive, with its key (default: the acting agent).
 
-    Only the latest sign of life is kept and it is no event on record, so it may be repeated at
-    will.
+    Only the latest sign of life is kept and it is not an event, so a repeat is harmless.
     """
     name = session.actor(agent)
     engine = session.workspace.engine
@@ -257,7 +254,7 @@ def heartbeat(session: Session, *, agent: str | None = None) -> Heartbeat:
 def retire(session: Session, name: str, *, reason: str = "") -> RetiredAgent:
     """End the work of `name`: the name stays taken, its key signs no more and is removed.
 
-    What it holds is given back first, if its key is here to sign that; else it goes stale and can
+    If its key is here, it first releases what it holds; otherwise its scopes become stale and can
     be taken over then. An agent may retire only itself, a person anyone. These are two commits;
     a repeat after both is refused, so it needs no idempotency key.
     """
@@ -279,20 +276,20 @@ def retire(session: Session, name: str, *, reason: str = "") -> RetiredAgent:
 
 
 def stale_from(session: Session, name: str) -> str | None:
-    """From when on others may take over what `name` still holds; None: they may do so now."""
+    """Return from when on others may take over what `name` holds; None: they may do so now."""
     from moot.api.presence.observation import observe
 
     workspace = session.workspace
     state = read_presence(workspace)
-    decides = longer_stale_time(session.stale_millis, state.stale_millis)
-    observation = observe(workspace, [name], decides)
+    stale_millis = longer_stale_time(session.stale_millis, state.stale_millis)
+    observation = observe(workspace, [name], stale_millis)
     verdict = views.observe_liveness(state, name, observation)
     at = verdict.stale_at
     return None if at is None or at <= observation.now else to_text(at)
 
 
 def describe_agent(registry: State, name: str) -> RegisteredAgent:
-    """What the registry says of a name and its current key."""
+    """Return what the registry says of a name and its current key."""
     agent = registry.agents[name]
     key = registry.keys[agent.kid]
     return RegisteredAgent(
@@ -308,13 +305,16 @@ def describe_agent(registry: State, name: str) -> RegisteredAgent:
 
 
 def liveness_label(view: AgentView, status: str) -> str:
-    """How alive somebody is, in a word. Whoever has ended is just that, whatever was signed."""
+    """Return how alive an agent is, in one word; an ended agent has ended, whatever it signed."""
     return view.label if status == ACTIVE else status.capitalize()
 
 
 def require_new_passphrase(session: Session, name: str, ask: AskNewPassphrase | None) -> str:
-    """The passphrase for a new key of the person `name`; Refused for agents, if none is given, or
-    if it is too short, before anyone is asked for another."""
+    """Return the passphrase for a new key of the person `name`.
+
+    Raises Refused for agents, and for a missing or short passphrase, before another one is asked
+    for.
+    """
     from moot.keys.passphrase_lock import require_long_passphrase
 
     session.require_no_agent("making a person's key")
@@ -323,7 +323,7 @@ def require_new_passphrase(session: Session, name: str, ask: AskNewPassphrase | 
         raise Refused(
             "passphrase_required",
             "a person's key needs a passphrase",
-            hint="type one of at least 8 characters, at a terminal; for automation set"
+            hint="type at least 8 characters at a terminal; for automation set"
             " MOOT_PASSPHRASE_FILE",
         )
     require_long_passphrase(text)
@@ -342,7 +342,7 @@ def _status(key: RegisteredKey) -> str:
 
 
 def _can_sign_its_leave(workspace: Workspace, name: str) -> bool:
-    """True if the agent's key is still valid, and here."""
+    """Return True if the agent's key is still valid, and here."""
     registry = workspace.engine.registry()
     agent = registry.agents.get(name)
     if agent is None or agent.kind is not KeyClass.AGENT:

@@ -1,7 +1,7 @@
-"""Coming and going: a name with its key, and the agent that works under it.
+"""Register a name with its key, join the work under it, and leave.
 
-To arrive is two facts, a key in the registry and a Join in presence. To go on under the name of an
-earlier session is in joining.py.
+Joining takes two records: a key in the registry and a Join in presence. joining.py continues the
+work of an earlier session.
 """
 
 from __future__ import annotations
@@ -29,9 +29,6 @@ if TYPE_CHECKING:
     from moot.keys.folder import KeyFolder
 
 
-# A new key for a name: kept before anyone relies on it, forgotten if the registry refuses it.
-
-
 @contextmanager
 def new_key(
     workspace: Workspace,
@@ -40,10 +37,10 @@ def new_key(
     kind: KeyClass = KeyClass.AGENT,
     passphrase: str | None = None,
 ) -> Iterator[Signer]:
-    """Make a key in `folder` and register it in the block; if that raises, the key is removed.
+    """Make a key in `folder` for the block to register; remove it if the block raises.
 
-    A key on record whose file was never written could sign nothing for ever; a file without its
-    record does no harm.
+    The file is written first: a registered key without a file could never sign, and a file without
+    a registration is harmless.
     """
     origin = workspace.trust.origin
     signer = folder.add_key(origin, name, kind, passphrase=passphrase)
@@ -76,9 +73,9 @@ def register_agent(workspace: Workspace, name: str) -> None:
 
 
 def register_fresh_name(workspace: Workspace) -> str:
-    """Register a made-up name; another session may take one between the look and the act.
+    """Register a made-up name and return it.
 
-    Each try that fails is another's that succeeded, so a crowd gets through.
+    Another session may register the same name first; then this tries another one.
     """
     for attempt in range(MOST_ATTEMPTS):
         name = make_fresh_name(workspace)
@@ -93,13 +90,13 @@ def register_fresh_name(workspace: Workspace) -> str:
 
 
 def make_fresh_name(workspace: Workspace) -> str:
-    """A name that nobody here ever had."""
+    """Return a name that was never registered here."""
     agents = workspace.engine.registry().agents
     return agent_names.make_fresh_name(str(workspace.root), agents)
 
 
 def join(workspace: Workspace, name: str, place: JoinDetails) -> JobOutcome:
-    """Say that `name` works here; its key folder remembers where that is."""
+    """Record that `name` works here, and note this workspace in its key folder."""
     from moot.workspace.known_workspaces import remember_place
 
     remember_place(workspace.folder.path, workspace.root, workspace.trust.origin)
@@ -120,10 +117,10 @@ def _join_command(workspace: Workspace, place: JoinDetails) -> Join:
 def require_can_join(
     workspace: Workspace, name: str, place: JoinDetails, *then: Command, epoch: int = 1
 ) -> None:
-    """Would `name` be let in, and may it ask for what it wants to do `then`?
+    """Raise Refused if `name` could not join, or could not run the commands `then` afterwards.
 
-    A name is never given twice, so bad input must be found before one is. An overlap is no bad
-    input: it is refused to the agent that asks, and left on record.
+    A name is never given twice, so bad input must be found before one is registered. Overlaps pass:
+    they are refused later, when the agent asks, and recorded.
     """
     require_agent_name(name)
     acting = VerifiedActor(name, epoch, "", KeyClass.AGENT)
@@ -137,8 +134,10 @@ def leave(workspace: Workspace, name: str, reason: str) -> JobOutcome:
 
 
 def release_and_retire(workspace: Workspace, name: str, reason: str) -> None:
-    """Release every reservation and end the name, as when `moot run` ends, and remove its private
-    key; without the root key the name just leaves."""
+    """Release every reservation, end the name and remove its private key, as when `moot run` ends.
+
+    Without the root key the name only leaves.
+    """
     jobs = [Job(STREAM, Leave(reason=reason), name)]
     jobs.append(Job(REGISTRY, RetireAgent(name=name, reason=reason), SYSTEM))
     left, retired = workspace.engine.execute_all(jobs)

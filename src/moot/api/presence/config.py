@@ -1,6 +1,6 @@
-"""Settings of the workspace that stand in its record: read by everyone, set by people alone.
+"""Settings of the workspace that are in its record: everyone reads them, only people set them.
 
-One row for each in SETTINGS_ON_RECORD. What the files say (`moot.toml`) is no part of it.
+SETTINGS_ON_RECORD has one row for each. Settings in files (`moot.toml`) are in workspace/settings.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ class _RecordSetting(NamedTuple):
 def config(
     session: Session, name: str | None = None, value: str | None = None, *, key: str | None = None
 ) -> Config:
-    """The settings of this workspace, or the one called `name`; with a `value` a person sets it.
+    """Return the settings of this workspace, or the one called `name`; a person sets its `value`.
 
-    Setting one is a person's signed act in the record: refused as `human_key_required` to agents.
-    An unknown name is `config_not_found`. The same `key` sets it once.
+    A person signs each change; agents are refused as `human_key_required`. An unknown name is
+    refused as `config_not_found`. The same `key` sets it once.
     """
     known = SETTINGS_ON_RECORD
     if name is not None and name not in known:
@@ -55,7 +55,7 @@ def config(
 
         nearest = get_close_matches(name, known, 1, 0) or list(known)
         raise NotFound(
-            "config_not_found", f"there is no setting {name}", hint=f"`moot config {nearest[0]}`"
+            "config_not_found", f"no setting is called {name}", hint=f"`moot config {nearest[0]}`"
         )
     if name is None:
         return Config(tuple(_read(session, each) for each in known))
@@ -69,7 +69,6 @@ def _read(session: Session, name: str) -> ConfigValue:
 
 
 def _read_stale_minutes(session: Session) -> str:
-
     millis = read_presence(session.workspace).stale_millis
     return f"{millis / MINUTE:g}"
 
@@ -84,7 +83,7 @@ def _set_stale_minutes(session: Session, value: str, key: str | None) -> str:
         raise Malformed(
             f"{value[:40]!r} is not a number of minutes",
             code="bad_stale_minutes",
-            hint="a positive number such as 15 or 7.5",
+            hint="type a positive number such as 15 or 7.5",
         )
     person = session.person("setting when agents count as stale")
     command = SetStaleMinutes(stale_millis=millis)

@@ -1,4 +1,4 @@
-"""Events between agents: work passed on, help asked for, and what became of it.
+"""Events between agents: handing off work, asking for help, and the replies.
 
 `handoff`, `blocked` and `send_blocked` also send the message that says the same; `send_handoff`
 records the event alone.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
@@ -52,7 +52,7 @@ class PresenceEvent(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SentEvent(msgspec.Struct, frozen=True):
-    """The event that stands on record now; `message` is the id of the message about it, if any."""
+    """The event that was recorded; `message` is the id of the message about it, if any."""
 
     event: PresenceEvent
     findings: tuple[Finding, ...]
@@ -68,7 +68,7 @@ class SentNotice(msgspec.Struct, frozen=True):
 
 
 class EventReceipt(msgspec.Struct, frozen=True):
-    """`agent` has seen or accepted the event; `moved` are the scopes that it holds from now on."""
+    """`agent` has seen or accepted the event; `moved` are the scopes that it holds now."""
 
     event: PresenceEvent
     agent: str
@@ -77,7 +77,7 @@ class EventReceipt(msgspec.Struct, frozen=True):
 
 
 class WithdrawnEvent(msgspec.Struct, frozen=True):
-    """The entry, which stays on record, and who withdrew it and why."""
+    """The withdrawn event, which stays in the record, and who withdrew it and why."""
 
     event: PresenceEvent
     withdrawn: timeline.Withdrawal
@@ -85,7 +85,7 @@ class WithdrawnEvent(msgspec.Struct, frozen=True):
 
 
 class Conversation(msgspec.Struct, frozen=True):
-    """Events and their receipts as rows to show, oldest first.
+    """Events and their delivery status as rows to show, oldest first.
 
     `envelopes` are the events of these rows in the v1 form of the contract, each once.
     """
@@ -107,18 +107,22 @@ def handoff(
     requires_ack: bool = True,
     key: str | None = None,
 ) -> SentNotice:
-    """Pass work on to `to`, as an event and as a message. Once accepted, `scope` moves along.
+    """Hand work to `to`, as an event and as a message. When `to` accepts, it holds `scope`.
 
-    Without a scope nothing moves; `work` is what you have joined for, else the branch. If `to` has
-    ended, the one of its family that is here gets it; of several you say which (`which_agent`), and
-    if nobody is, nobody gets it (`agent_retired`). The same `key` sends once.
+    `work` defaults to what you joined for, else the branch. If `to` has ended, the one of its
+    family that is here receives it; refused if several are (`which_agent`) or none is
+    (`agent_retired`). The same `key` sends once.
     """
-    workspace, name = session.workspace, session.actor()
+    name = session.actor()
     session.require_pace(name, key, to, subject, summary, next_action, scope, work)
-    ask = _handoff_command(
-        session, name, to, subject, summary, next_action, scope, work, requires_ack
+    command = commands.SendHandoff(
+        subject=subject,
+        summary=summary,
+        next_action=next_action,
+        requires_ack=requires_ack,
+        **_address(session, name, to, scope, work),
     )
-    return _send_notice(workspace, name, ask, key, session.remarks)
+    return _send_notice(session, name, command, key)
 
 
 @operation("event.handoff", writes=True)
@@ -135,13 +139,18 @@ def send_handoff(
     sender: str | None = None,
     key: str | None = None,
 ) -> SentEvent:
-    """Pass work on as an event alone, without a message; else like `handoff`."""
-    workspace, name = session.workspace, session.actor(sender)
+    """Hand work over as an event only, without a message; otherwise like `handoff`."""
+    name = session.actor(sender)
     session.require_pace(name, key, to, subject, summary, next_action, scope, work)
-    ask = _handoff_command(
-        session, name, to, subject, summary, next_action, scope, work, requires_ack
+    command = commands.SendHandoff(
+        subject=subject,
+        summary=summary,
+        next_action=next_action,
+        requires_ack=requires_ack,
+        **_address(session, name, to, scope, work),
     )
-    return _send_event(workspace, name, ask, key, session.remarks)
+    outcome = session.workspace.engine.execute(STREAM, command, name, key=key)
+    return SentEvent(_sent_event(outcome), (*outcome.findings, *session.remarks))
 
 
 @operation("blocked", writes=True)
@@ -157,18 +166,13 @@ def blocked(
     work: str | None = None,
     key: str | None = None,
 ) -> SentNotice:
-    """Tell `to` that you cannot go on, why, and what you need, as an event and as a message.
+    """Tell `to` that you are blocked, why, and what you need, as an event and as a message.
 
-    Who gets it if `to` has ended is as for `handoff`. The same `key` sends once.
+    If `to` has ended, the receiver is chosen as for `handoff`. The same `key` sends once.
     """
-    workspace, name = session.workspace, session.actor()
-    session.require_pace(name, key, to, subject, blocker, requested_action, scope, work)
-    ask = _blocked_command(
-        session, name, to, subject, blocker, requested_action, urgency, scope, work
+    return _send_blocked(
+        session, session.actor(), to, subject, blocker, requested_action, urgency, scope, work, key
     )
-    sent = _send_notice(workspace, name, ask, key, session.remarks)
-    _tell_person(session, sent.event, subject)
-    return sent
 
 
 @operation("event.blocked", writes=True)
@@ -185,20 +189,17 @@ def send_blocked(
     sender: str | None = None,
     key: str | None = None,
 ) -> SentEvent:
-    """Like `blocked`: as an event and as the message about it. `sender` is who cannot go on."""
-    workspace, name = session.workspace, session.actor(sender)
-    session.require_pace(name, key, to, subject, blocker, requested_action, scope, work)
-    ask = _blocked_command(
-        session, name, to, subject, blocker, requested_action, urgency, scope, work
+    """Do the same as `blocked`; `sender` is the agent that is blocked."""
+    name = session.actor(sender)
+    sent = _send_blocked(
+        session, name, to, subject, blocker, requested_action, urgency, scope, work, key
     )
-    sent = _send_notice(workspace, name, ask, key, session.remarks)
-    _tell_person(session, sent.event, subject)
     return SentEvent(sent.event, sent.findings, sent.message)
 
 
 @operation("event.list")
 def list_events(session: Session, *, work: str | None = None, limit: int = NEWEST) -> Conversation:
-    """What was passed on, asked for, overlapped and picked up again: the newest `limit` rows.
+    """List the newest `limit` events: handoffs, requests, overlaps and resumed work.
 
     `work` keeps only those of that work item; `limit` is at least 1.
     """
@@ -228,7 +229,7 @@ def list_events(session: Session, *, work: str | None = None, limit: int = NEWES
 def mark_seen(
     session: Session, event_id: str, *, agent: str | None = None, key: str | None = None
 ) -> EventReceipt:
-    """Say that you have read an event; only who it was sent to can. A repeat changes nothing."""
+    """Record that you have read an event; only its receiver can. A repeat changes nothing."""
     workspace, name = session.workspace, session.actor(agent)
     outcome = workspace.engine.execute(STREAM, commands.MarkSeen(id=event_id), name, key=key)
     return _receipt(workspace, event_id, name, outcome)
@@ -243,11 +244,11 @@ def accept(
     notes: str = "",
     key: str | None = None,
 ) -> EventReceipt:
-    """Take on what was passed to you; the scope that its sender holds becomes yours.
+    """Accept what was handed to you; the scope that its sender holds becomes yours.
 
-    The message about it, if there is one, is acknowledged in the same commit, with `notes` as its
-    words, which are the input that a BLOCKED waits for; without them it still waits for the input.
-    Refused unless the event was sent to whoever acts.
+    The same commit acknowledges the message about it, with `notes` as the text. For a BLOCKED,
+    `notes` are the input it waits for; without them it still waits. Refused unless the event was
+    sent to the acting agent.
     """
     from moot.api.mail import notices
     from moot.api.mail.lapsed_duties import settle_after
@@ -270,10 +271,10 @@ def withdraw(
 ) -> WithdrawnEvent:
     """Withdraw a HANDOFF or BLOCKED that waits, or an INCURSION that is false.
 
-    It stays on record, marked with who said so and why. A HANDOFF or BLOCKED is its sender's to
-    withdraw, and its message is settled in the same commit; an INCURSION is the holder's, never the
-    agent's that it accuses (`withdraw_forbidden`); a person at a terminal may both. `evidence` is
-    what shows that an INCURSION is false. With nobody named a person acts. A repeat changes
+    It stays in the record, marked with who withdrew it and why. The sender withdraws a HANDOFF or
+    BLOCKED, and the same commit settles its message. The holder withdraws an INCURSION, never the
+    agent it accuses (`withdraw_forbidden`). A person at a terminal may withdraw both. `evidence`
+    shows that an INCURSION is false. If no agent is named or acts, a person does. A repeat changes
     nothing.
     """
     from moot.api.mail import notices
@@ -281,13 +282,13 @@ def withdraw(
     workspace = session.workspace
     event = _read_event(workspace, event_id)
     name = session.actor(agent) if agent or session.known_actor() else session.person(_WITHDRAWING)
-    ask = commands.Withdraw(
+    command = commands.Withdraw(
         id=event_id,
         reason=reason,
         evidence=evidence,
         accused=event.from_agent if event.event_type == EventType.INCURSION else None,
     )
-    outcome = notices.withdraw(workspace, name, ask, key)
+    outcome = notices.withdraw(workspace, name, command, key)
     with workspace.store.read() as view:
         mark = find_withdrawal(view, event_id)
     assert mark is not None, "it was withdrawn just now, or before"
@@ -298,44 +299,30 @@ _WITHDRAWING: Final = "withdrawing an entry"
 
 
 def find_withdrawal(view: View, event_id: str) -> timeline.Withdrawal | None:
-    """Who withdrew the entry and why; None if nobody did."""
+    """Return who withdrew the event and why; None if it was not withdrawn."""
     row = view.row(WITHDRAWN, event_id)
     return None if row is None else timeline.read_withdrawal(msgspec.json.decode(row.value))
 
 
-def _own_work(session: Session, name: str) -> str:
-    """What `name` has joined for, else the branch."""
-    member = model.find_member(read_presence(session.workspace), name)
-    return (member.work if member is not None else None) or session.place.branch or ""
+def _address(
+    session: Session, sender: str, to: str, scope: str | None, work: str | None
+) -> dict[str, Any]:
+    """Return the fields that both kinds of notice share; `work` defaults to the sender's own."""
+    workspace = session.workspace
+    receiver = find_receiver(workspace, to)
+    member = model.find_member(read_presence(workspace), sender)
+    joined_for = member.work if member is not None else None
+    return {
+        "to": receiver,
+        "to_epoch": session.epoch_of(receiver),
+        "work": work or joined_for or session.place.branch or "",
+        "scope": scope,
+        "project_root": str(workspace.root),
+        "worktree": str(session.place.worktree),
+    }
 
 
-def _handoff_command(
-    session: Session,
-    name: str,
-    to: str,
-    subject: str,
-    summary: str,
-    next_action: str,
-    scope: str | None,
-    work: str | None,
-    requires_ack: bool,
-) -> commands.SendHandoff:
-    to = find_receiver(session.workspace, to)
-    return commands.SendHandoff(
-        to=to,
-        subject=subject,
-        summary=summary,
-        next_action=next_action,
-        work=work or _own_work(session, name),
-        scope=scope,
-        requires_ack=requires_ack,
-        project_root=str(session.workspace.root),
-        worktree=str(session.place.worktree),
-        to_epoch=session.epoch_of(to),
-    )
-
-
-def _blocked_command(
+def _send_blocked(
     session: Session,
     name: str,
     to: str,
@@ -345,44 +332,39 @@ def _blocked_command(
     urgency: str,
     scope: str | None,
     work: str | None,
-) -> commands.SendBlocked:
-    to = find_receiver(session.workspace, to)
-    return commands.SendBlocked(
-        to=to,
+    key: str | None,
+) -> SentNotice:
+    session.require_pace(name, key, to, subject, blocker, requested_action, scope, work)
+    command = commands.SendBlocked(
         subject=subject,
         blocker=blocker,
         requested_action=requested_action,
-        work=work or _own_work(session, name),
         urgency=urgency,
-        scope=scope,
-        project_root=str(session.workspace.root),
-        worktree=str(session.place.worktree),
-        to_epoch=session.epoch_of(to),
+        **_address(session, name, to, scope, work),
     )
+    sent = _send_notice(session, name, command, key)
+    _notify_person(session, sent.event, subject)
+    return sent
 
 
-def _send_event(
-    workspace: Workspace, sender: str, ask: Notice, key: str | None, remarks: tuple[Finding, ...]
-) -> SentEvent:
-    outcome = workspace.engine.execute(STREAM, ask, sender, key=key)
-    return SentEvent(_sent_event(outcome), (*outcome.findings, *remarks))
-
-
-def _send_notice(
-    workspace: Workspace, sender: str, ask: Notice, key: str | None, remarks: tuple[Finding, ...]
-) -> SentNotice:
+def _send_notice(session: Session, sender: str, command: Notice, key: str | None) -> SentNotice:
     from moot.api.mail import notices
     from moot.api.mail.letters import remark_absent_receivers
     from moot.protocols.mail.events import MessageSent
 
-    event, mail = notices.send(workspace, sender, ask, key)
-    # What mail would like to read besides is not this operation's to say: `moot send` is for that.
-    findings = (*event.findings, *remark_absent_receivers(workspace, [ask.to]), *remarks)
+    workspace = session.workspace
+    event, mail = notices.send(workspace, sender, command, key)
+    # Findings about the message are left out: they are advice for `moot send`.
+    findings = (
+        *event.findings,
+        *remark_absent_receivers(workspace, [command.to]),
+        *session.remarks,
+    )
     return SentNotice(_sent_event(event), mail.newest(MessageSent).event.id, findings)
 
 
-def _tell_person(session: Session, event: PresenceEvent, subject: str) -> None:
-    """If it is a person that an agent is blocked on, their own program tells them, too."""
+def _notify_person(session: Session, event: PresenceEvent, subject: str) -> None:
+    """Notify a person on whom an agent is blocked, through the program they configured."""
     person = session.workspace.engine.registry().agents.get(event.to_agent or "")
     if person is None or person.kind is not KeyClass.HUMAN:
         return
@@ -394,7 +376,7 @@ def _tell_person(session: Session, event: PresenceEvent, subject: str) -> None:
 
 
 def _sent_event(outcome: JobOutcome) -> PresenceEvent:
-    recorded = next(one for one in outcome.recorded if isinstance(one.event, WITH_ENVELOPE))
+    recorded = next(each for each in outcome.recorded if isinstance(each.event, WITH_ENVELOPE))
     return msgspec.convert(codec.make_document(codec.make_envelope(recorded)), PresenceEvent)
 
 
@@ -414,7 +396,7 @@ def _read_event(workspace: Workspace, event_id: str) -> PresenceEvent:
 
 
 def _refused_incursions(view: View, rows: Iterable[StoredRow]) -> Iterator[str]:
-    """INCURSIONs that were refused. The v1 form does not say so; their own record does."""
+    """Yield the ids of INCURSIONs that were refused: the v1 form omits this, the record has it."""
     from moot.engine.replay import read_record
 
     for row in rows:

@@ -1,9 +1,8 @@
-"""Sessions whose program is gone from this machine are ended, and what they held is free.
+"""End sessions whose process has exited on this machine, and free what they held.
 
-The workspace itself signs that, with who observed it. It takes nothing from anybody: there is no
-process left that could work, and nobody gets what it held. Where files in its scopes are not
-committed, or nobody can tell, it keeps them until it is stale by time, as everybody does: that may
-be all there is of its work, and it can still be adopted.
+The workspace signs this and records who observed it. If files in the session's scopes are
+uncommitted, or git cannot tell, the session keeps its scopes until it is stale by time: another
+session can still adopt that work.
 """
 
 from __future__ import annotations
@@ -38,30 +37,27 @@ if TYPE_CHECKING:
     from moot.workspace.workspace import Workspace
 
 
-# Agents whose program is gone: ended, and with them at once what they owed and were owed.
-
-
 def end_exited_agents(
     workspace: Workspace, observer: str | None, names: Iterable[str] | None = None
 ) -> tuple[UnfinishedSession, ...]:
-    """End those of `names` (None: of everybody here) that are gone, and let their duties lapse;
-    give back those that keep what they hold."""
-    seen = end_exited_sessions(workspace, observer, names)
-    if seen.ended:
+    """End those of `names` (None: all agents here) whose process has exited, and cancel the duties
+    they owed or were owed. Return those that keep what they hold."""
+    exited = end_exited_sessions(workspace, observer, names)
+    if exited.ended:
         from moot.api.mail.lapsed_duties import lapse_duties
 
         lapse_duties(workspace)
-    return seen.unfinished
+    return exited.unfinished
 
 
-# Holders whose program is gone: ended before somebody asks in vain, or explained.
+# Reserving: end exited holders of the wanted scopes first, or explain why they keep them.
 
 CONFLICT_CODES: Final = ("reservation_conflict", "reservation_stale_found")
 
 
 class ExitedHolder(msgspec.Struct, frozen=True):
-    """A holder whose program is gone and whose work is not committed: what that is, from when on
-    it may be taken over, and the command that continues it."""
+    """A holder whose process has exited and left uncommitted work: which files, from when on they
+    may be taken over, and the command that continues the work."""
 
     agent: str
     unfinished: Quoted
@@ -70,7 +66,7 @@ class ExitedHolder(msgspec.Struct, frozen=True):
 
 
 def end_exited_holders(session: Session, holders: Iterable[str]) -> tuple[ExitedHolder, ...]:
-    """End those of the holders that are gone; what is left are those that keep what they hold."""
+    """End those holders whose process has exited; return those that keep what they hold."""
     workspace = session.workspace
     kept = end_exited_agents(workspace, session.acting, holders)
     if not kept:
@@ -95,8 +91,8 @@ def end_exited_holders(session: Session, holders: Iterable[str]) -> tuple[Exited
 def explaining_exited_holders(
     session: Session, command: commands.Reserve | commands.TakeOver, name: str
 ) -> Iterator[None]:
-    """A block that reserves: gone holders of what it asks for are ended before it; if it is refused
-    for those that keep what they hold, the refusal says what can be done."""
+    """Wrap a reservation: end exited holders of its scopes first. If the reservation is refused
+    because such a holder keeps them, add to the refusal what the caller can do."""
     owners = PRESENCE.needs_signs_of(read_presence(session.workspace), command)
     others = [owner for owner in owners if owner != name]
     kept = end_exited_holders(session, others) if others else ()
@@ -110,8 +106,9 @@ def explaining_exited_holders(
             ways = [
                 describe_exited_holder(holder, scopes.get(holder.agent, "SCOPE")) for holder in kept
             ]
-            is_asked = len(kept) < len(set(others))  # the gone answer nobody
-            refused.hint = "; ".join((*ways, refused.hint) if is_asked and refused.hint else ways)
+            # The usual hint, to ask the holder, helps only if some holder still runs.
+            can_ask = len(kept) < len(set(others))
+            refused.hint = "; ".join((*ways, refused.hint) if can_ask and refused.hint else ways)
             refused.findings = (*refused.findings, *map(_finding, kept))
         raise
 
@@ -119,7 +116,8 @@ def explaining_exited_holders(
 def _scopes_in_the_way(
     session: Session, command: commands.Reserve | commands.TakeOver
 ) -> dict[str, str]:
-    """What each holder has reserved of it: that is released, not the part that was asked for."""
+    """Return the reserved scope of each holder: that is what must be released, which may be wider
+    than what the command asked for."""
     from moot.protocols.presence.paths import read_scope
 
     state = read_presence(session.workspace)
@@ -133,24 +131,27 @@ def _scopes_in_the_way(
 
 
 def _require_none_running(session: Session, owners: Iterable[str]) -> None:
-    """Nobody living is taken over: a machine that slept gives no signs of life, and wakes up."""
+    """Refuse to take over an owner whose process still runs.
+
+    A suspended computer sends no signs of life, so its agents look stale although they will go on.
+    """
     workspace = session.workspace
     state = read_presence(workspace)
     for owner in owners:
         member = model.find_member(state, owner)
         if member is None or not model.reservations_of(state, owner, member.epoch):
-            continue  # what an earlier holder of the name has left is not its own
+            continue  # its reservations belong to an earlier holder of the name
         evidence = find_run_evidence(workspace, owner, member.epoch)
         if evidence is not None and evidence.state == RUNNING:
             raise Refused(
                 "agent_alive",
-                f"{owner} gave no sign of life and is alive: {evidence.because}",
-                hint="wait a minute, its next sign is due; if it hangs, end its program first",
+                f"{owner} sent no sign of life but still runs: {evidence.because}",
+                hint="wait a minute for its next sign of life; if it hangs, end its program first",
             )
 
 
 def _finding(holder: ExitedHolder) -> Finding:
-    message = f"the program of {holder.agent} is gone: {holder.unfinished}"
+    message = f"the program of {holder.agent} has exited: {holder.unfinished}"
     return Finding(
         rule="P-44",
         code="holder_gone",
@@ -162,29 +163,29 @@ def _finding(holder: ExitedHolder) -> Finding:
 
 
 def describe_exited_holder(holder: ExitedHolder, scope: str) -> str:
-    """What can be done about it, for whoever was refused."""
+    """Tell the agent that was refused what it and a person can do about this holder."""
     from moot.protocols.presence.paths import write_typed
 
-    when = f"until {holder.stale_from}" if holder.stale_from else "until it is taken over"
+    until = holder.stale_from or "it is taken over"
     force = f"moot release {shell_word(write_typed(scope))} --force --reason TEXT"
     return (
-        f"the program of {holder.agent} is gone ({holder.unfinished}); it is held {when}:"
-        f" `{holder.adopt}` goes on with it, and a person may free it: `{force}`"
+        f"the program of {holder.agent} has exited ({holder.unfinished}); it holds this until"
+        f" {until}: `{holder.adopt}` continues its work; a person may free it: `{force}`"
     )
 
 
-# Is the program of an agent gone? The evidence is the lock that it inherited from its `moot run`:
-# it is free when both have ended. It counts only on the same host, boot and process namespace, and
-# on a disk of this machine; elsewhere time alone decides.
+# Has the process of an agent exited? The evidence is the file lock that it inherited from its
+# `moot run`: it is free when both have ended. It counts only on the same host, boot and process
+# namespace, and on a local disk; elsewhere time alone decides.
 
-EXITED: Final = "gone"
+EXITED: Final = "gone"  # the value in `--json`
 RUNNING: Final = "running"
 MOST_NOTE_BYTES: Final = 4_096
 
 
 class RunNote(msgspec.Struct, frozen=True):
-    """What a run says of itself in the file it has locked: which holder of the name, where and as
-    which process it runs, since when."""
+    """What a run writes into the file it has locked: which holder of the name it is, on which host
+    and as which process it runs, and since when."""
 
     epoch: int
     machine: MachineId
@@ -194,16 +195,16 @@ class RunNote(msgspec.Struct, frozen=True):
 
 
 class RunEvidence(NamedTuple):
-    """What is seen of a run from here: gone, running or (None) nothing that counts; and why."""
+    """What the lock of a run shows from here: exited, running or (None) nothing that counts."""
 
     state: str | None
     because: str
 
 
 def note_run(workspace: Workspace, lock: NameLock, epoch: int) -> None:
-    """Say in the locked file who holds it, so that others on this machine can tell if it is gone.
+    """Write into the locked file who holds it, so that others on this host can tell if it exited.
 
-    A disk that takes no note takes no evidence either: the run goes on without.
+    If the disk refuses the note, the run continues without it.
     """
     pid = os.getpid()
     note = RunNote(epoch, read_machine_id(), pid, start_time_of(pid), workspace.engine.clock())
@@ -211,7 +212,7 @@ def note_run(workspace: Workspace, lock: NameLock, epoch: int) -> None:
 
 
 def forget_run(workspace: Workspace, name: str) -> None:
-    """Somebody works under the name without a run: the lock of an earlier one says nothing now."""
+    """Remove the lock of an earlier run: an agent now works under the name without a run."""
     folder, origin = workspace.folder, workspace.trust.origin
     lock = try_to_hold(folder, origin, name) if lock_file(folder, origin, name).exists() else None
     if lock is not None:
@@ -219,7 +220,7 @@ def forget_run(workspace: Workspace, name: str) -> None:
 
 
 def find_run_evidence(workspace: Workspace, name: str, epoch: int) -> RunEvidence | None:
-    """What the lock of this holder of a name says; None if it says nothing."""
+    """Return what the lock of this holder of a name shows; None if it shows nothing."""
     path = lock_file(workspace.folder, workspace.trust.origin, name)
     try:
         if is_held(path):
@@ -231,7 +232,7 @@ def find_run_evidence(workspace: Workspace, name: str, epoch: int) -> RunEvidenc
         return None
     here = read_machine_id()
     if not here.is_known or note.machine != here:
-        return RunEvidence(None, "its lock is free, seen from another machine, boot or namespace")
+        return RunEvidence(None, "its lock is free, but on another machine, boot or namespace")
     disk = network_disk_of(path)
     if disk:
         return RunEvidence(None, f"its lock is on a network disk ({disk}), where it proves nothing")
@@ -246,14 +247,11 @@ def _read_note(data: bytes) -> RunNote | None:
         return None
 
 
-# Private keys that nobody may sign with any more are removed from the key folder; those of people,
-# and revoked ones, are for people to look after.
-
-
 def remove_ended_keys(workspace: Workspace) -> None:
-    """Remove what is over of this ledger; keys that are not on record yet are left alone.
+    """Remove retired and rotated private keys of agents from the key folder.
 
-    Sessions that end at the same time may both try; a file that cannot be removed does no harm.
+    Keys of people, revoked keys and unregistered keys stay: people decide about those. Two sessions
+    may try at the same time; a file that cannot be removed does no harm.
     """
     folder, origin = workspace.folder, workspace.trust.origin
     keys = workspace.engine.registry().keys
@@ -270,14 +268,14 @@ UNNAMED: Final = "somebody without a name"
 
 
 class UnfinishedSession(NamedTuple):
-    """A session that is gone and keeps its scopes; `why` names the files that are not committed."""
+    """A session that has exited and keeps its scopes; `why` names the uncommitted files."""
 
     agent: str
     why: str
 
 
 class ExitedSessions(NamedTuple):
-    """Those whose program was seen to be gone: ended here and now, or kept."""
+    """Sessions whose process has exited: those that were ended now, and those that keep scopes."""
 
     ended: tuple[str, ...]
     unfinished: tuple[UnfinishedSession, ...]
@@ -286,27 +284,28 @@ class ExitedSessions(NamedTuple):
 def end_exited_sessions(
     workspace: Workspace, observer: str | None, names: Iterable[str] | None = None
 ) -> ExitedSessions:
-    """End those of `names` (None: of everybody here) that are gone, unless they keep what they
-    hold. Where only an agent's key is, its `moot run` ends them."""
-    gone = list(_find_gone(workspace, names))
-    if gone and workspace.folder.loan is not None:
-        with suppress(Unavailable):  # then nobody ends them now
+    """End those of `names` (None: all agents here) whose process has exited, unless they keep what
+    they hold. A process that has only an agent's key asks its `moot run` to do it."""
+    exited = list(_find_exited(workspace, names))
+    if exited and workspace.folder.loan is not None:
+        with suppress(Unavailable):  # the next look ends them
             workspace.let_runner_do(b"gone")
-        gone = list(_find_gone(workspace, names))
-        return ExitedSessions((), tuple(_describe_unfinished(workspace, each) for each, _ in gone))
-    ends = [_end(workspace, member, seen, observer) for member, seen in gone]
+        exited = list(_find_exited(workspace, names))
+        unfinished = tuple(_describe_unfinished(workspace, member) for member, _ in exited)
+        return ExitedSessions((), unfinished)
+    ends = [_end_session(workspace, member, evidence, observer) for member, evidence in exited]
     return ExitedSessions(
         tuple(end for end in ends if isinstance(end, str)),
         tuple(end for end in ends if isinstance(end, UnfinishedSession)),
     )
 
 
-def _find_gone(
+def _find_exited(
     workspace: Workspace, names: Iterable[str] | None
 ) -> Iterable[tuple[Member, RunEvidence]]:
     state = read_presence(workspace)
-    asked = (member.name for member in state.members) if names is None else dict.fromkeys(names)
-    for name in asked:
+    everyone = (member.name for member in state.members)
+    for name in everyone if names is None else dict.fromkeys(names):
         member = model.find_member(state, name)
         if member is None or member.left:
             continue
@@ -315,15 +314,17 @@ def _find_gone(
             yield member, evidence
 
 
-def _end(
-    workspace: Workspace, member: Member, seen: RunEvidence, observer: str | None
+def _end_session(
+    workspace: Workspace, member: Member, evidence: RunEvidence, observer: str | None
 ) -> str | UnfinishedSession | None:
-    """Its name if it has ended now. With its lock in our hands, so that nobody starts under the
-    name meanwhile."""
+    """End the session and return its name; None if that is not possible now.
+
+    This holds the name's lock meanwhile, so that no run can start under the name.
+    """
     lock = try_to_hold(workspace.folder, workspace.trust.origin, member.name)
     if lock is None:
         return None
-    command = _end_command(workspace, member, seen, observer or UNNAMED)
+    command = _end_command(workspace, member, evidence.because, observer or UNNAMED)
     retire = RetireAgent(name=member.name, reason=f"gone, observed by {command.observer}")
     try:
         workspace.engine.execute_chain(
@@ -333,13 +334,13 @@ def _end(
         lock.release()
         if isinstance(error, Refused) and error.code == "work_unfinished":
             return UnfinishedSession(member.name, str(error))
-        return None  # this look is nobody's errand: what stands in its way is told elsewhere
+        return None  # the caller asked for something else; other commands report this error
     lock.remove()
     remove_ended_keys(workspace)
     return member.name
 
 
-def _end_command(workspace: Workspace, member: Member, seen: RunEvidence, observer: str) -> EndGone:
+def _end_command(workspace: Workspace, member: Member, because: str, observer: str) -> EndGone:
     state = read_presence(workspace)
     held = model.reservations_of(state, member.name, member.epoch)
     worktrees = dict.fromkeys(
@@ -357,7 +358,7 @@ def _end_command(workspace: Workspace, member: Member, seen: RunEvidence, observ
         agent=member.name,
         agent_epoch=member.epoch,
         observer=observer,
-        because=seen.because,
+        because=because,
         worktree=member.worktree or str(workspace.root),
         dirty=dirty,
         no_git=why,
@@ -365,9 +366,8 @@ def _end_command(workspace: Workspace, member: Member, seen: RunEvidence, observ
 
 
 def _describe_unfinished(workspace: Workspace, member: Member) -> UnfinishedSession:
-    """What the rule would say, asked where it cannot be applied."""
-    seen = RunEvidence(EXITED, "")
-    command = _end_command(workspace, member, seen, UNNAMED)
+    """Return what the rule would say; it cannot be applied with an agent's key alone."""
+    command = _end_command(workspace, member, "", UNNAMED)
     engine, acting = workspace.engine, VerifiedActor(SYSTEM, 1, "", KeyClass.SYSTEM)
     context = Context(engine.clock(), acting, STREAM, workspace.trust.origin, {})
     findings = PRESENCE.decide(read_presence(workspace), command, context).findings

@@ -1,4 +1,4 @@
-"""Joining the work in a repository: under a new name, or going on as an earlier session."""
+"""Join the work in a repository: under a new name, or by continuing an earlier session."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ if TYPE_CHECKING:
     from moot.protocols.presence.case import Reserving
 
 
-# Going on under the name of an earlier session: a new key for an old name and a Resume that says
-# why, decided in one commit.
+# Adoption: continue the work of an earlier session. One commit gives its name a new key and records
+# a Resume with the reason.
 
 
 def collect_evidence(root: Path) -> Evidence:
-    """What git and beads say at this moment."""
+    """Return what git and beads report as unfinished now."""
     changed, listed = git_status.find_dirty_files(root), beads.read_beads_items(root)
     items = None if listed.items is None else tuple(Bead(*item) for item in listed.items)
     return Evidence(changed.paths, items, changed.why, listed.why)
@@ -65,10 +65,10 @@ def collect_evidence(root: Path) -> Evidence:
 def find_candidates(
     workspace: Workspace, place: JoinDetails, evidence: Evidence, scopes: tuple[str, ...]
 ) -> tuple[AdoptionCandidate, ...]:
-    """Names that a session here could go on under."""
+    """Return the names whose work a session here could continue."""
     state = read_presence(workspace)
     names = [member.name for member in state.members]
-    barred = frozenset(name for name in names if _why_barred(workspace, name) is not None)
+    barred = frozenset(name for name in names if _why_not_adoptable(workspace, name) is not None)
     root = str(place.worktree)
     return adoption.find_adoptable(
         state,
@@ -91,15 +91,15 @@ def adopt(
     *,
     has_lock: bool = False,
 ) -> JobOutcome:
-    """Go on as `name` under a new key: judged first, so that a refusal changes nothing.
+    """Continue as `name` under a new key; every check comes first, so a refusal changes nothing.
 
-    `has_lock`: this process holds the name already, so nobody else works under it.
+    `has_lock`: this process already holds the lock of the name, so no other works under it.
     """
     require_adoptable(workspace, name, place, evidence, scopes, has_lock=has_lock)
     resume = _resume_command(workspace, name, place, evidence, scopes)
-    later = find_agent(workspace.engine, name).epoch + 1
-    returning = VerifiedActor(name, later, "", KeyClass.AGENT)
-    require_allowed(workspace, MACHINE, STREAM, resume, returning)
+    next_epoch = find_agent(workspace.engine, name).epoch + 1
+    next_holder = VerifiedActor(name, next_epoch, "", KeyClass.AGENT)
+    require_allowed(workspace, MACHINE, STREAM, resume, next_holder)
     with new_key(workspace, name, workspace.folder) as signer:
         rotate = _rotate_job(workspace, name, signer, endorser)
         rotated, resumed = workspace.engine.execute_all([rotate, Job(STREAM, resume, name)])
@@ -119,12 +119,15 @@ def require_adoptable(
     *,
     has_lock: bool = False,
 ) -> str:
-    """What of `name` is unfinished here; Refused, with each condition that is not met, if nothing
-    is, or if somebody works under the name."""
+    """Return what of `name` is unfinished here.
+
+    Raises Refused if nothing is, with each condition that is not met, or if an agent works under
+    the name.
+    """
     find_agent(workspace.engine, name)
-    barred = _why_barred(workspace, name, has_lock=has_lock)
-    if barred is not None:
-        raise barred
+    refused = _why_not_adoptable(workspace, name, has_lock=has_lock)
+    if refused is not None:
+        raise refused
     root = str(place.worktree)
     verdict = adoption.judge_adoption_of(
         read_presence(workspace),
@@ -143,35 +146,37 @@ def require_adoptable(
         raise Refused(
             "adoption_rejected",
             f"nothing of {name} is unfinished here",
-            hint=_start_anew(name),
+            hint=_other_ways_to_start(name),
             findings=findings,
         )
     return verdict.evidence
 
 
-def _start_anew(name: str) -> str:
-    """For whoever wanted to go on under this name."""
+def _other_ways_to_start(name: str) -> str:
     return (
         f"`moot run --name {name} -- COMMAND` starts the next of its family,"
         " `moot join --register NAME` a new name"
     )
 
 
-def _why_barred(workspace: Workspace, name: str, *, has_lock: bool = False) -> Refused | None:
-    """Why nobody may go on under this name, whatever is left of its work."""
+def _why_not_adoptable(
+    workspace: Workspace, name: str, *, has_lock: bool = False
+) -> Refused | None:
+    """Return why no session may adopt this name, whatever is left of its work."""
     registry = workspace.engine.registry()
     agent = registry.agents.get(name)
     if agent is None:
         return None
     key = registry.keys[agent.kid]
     if agent.kind is not KeyClass.AGENT:
-        other = "start under a name of your own: `moot join --register NAME`"
-        return Refused("not_allowed", f"{name} is a person, no session", hint=other)
+        hint = "start under another name: `moot join --register NAME`"
+        return Refused("not_allowed", f"{name} is a person, not a session", hint=hint)
+    hint = _other_ways_to_start(name)
     if key.ending is not None:
-        return Refused("agent_retired", f"{name} has ended: {key.ending}", hint=_start_anew(name))
+        return Refused("agent_retired", f"{name} has ended: {key.ending}", hint=hint)
     if not has_lock and is_running(workspace.folder, workspace.trust.origin, name):
-        why = f"a live `moot run` works as {name}, or its program still does"
-        return Refused("agent_alive", why, hint=_start_anew(name))
+        why = f"{name} still runs: a `moot run`, or the program it started, holds its lock"
+        return Refused("agent_alive", why, hint=hint)
     return None
 
 
@@ -209,11 +214,8 @@ def _resume_command(
     )
 
 
-# Who consents to a new key for an old name.
-
-
 def require_endorser(session: Session, name: str) -> Signer:
-    """Whoever consents to the new key: the name's old key, or a person's."""
+    """Return the key that consents to a new key for `name`: its old key, or a person's."""
     workspace = session.workspace
     agent = workspace.engine.registry().agents[name]
     held = workspace.keys.find(name, agent.kid)
@@ -222,22 +224,22 @@ def require_endorser(session: Session, name: str) -> Signer:
         raise Refused(
             "not_endorsed",
             f"neither {name}'s old key nor a person's key is here",
-            hint="run this where the old key is, or let a person unlock theirs",
+            hint="run this where the old key is, or ask a person to unlock theirs",
         )
     return signer
 
 
-# Chooses under which of these names the session goes on; None: under a new one.
+# Takes the candidates and returns which one the session continues; None: a new name.
 ChooseName = Callable[[Sequence[AdoptionCandidate]], str | None]
-# Is told why an adoption was rejected and names a scope or work item of it; empty: none.
+# Takes why an adoption was rejected and returns one more scope or work item of it; empty: none.
 NameUnfinishedWork = Callable[[Sequence[Finding]], str]
 
 
 class Joined(msgspec.Struct, frozen=True, kw_only=True):
-    """Under which name the session works now, and as which holder of that name.
+    """The name under which the session works now, and as which holder of that name.
 
-    A new name has `reserved`; one that was `adopted` has `prior_liveness`, how alive its earlier
-    holder was, and `event`, the RESUME document on record.
+    A new name has `reserved`. An `adopted` one has `prior_liveness`, how alive its earlier holder
+    was, and `event`, the recorded RESUME document.
     """
 
     agent: str
@@ -252,8 +254,8 @@ class Joined(msgspec.Struct, frozen=True, kw_only=True):
     findings: list[Finding]
 
 
-class _Start(NamedTuple):
-    """What the session wants to work on; `work` as it was named, without the branch."""
+class _JoinRequest(NamedTuple):
+    """What the session wants to work on; `work` as the caller named it, without the branch."""
 
     session: Session
     scopes: tuple[str, ...]
@@ -264,7 +266,7 @@ class _Start(NamedTuple):
         return JoinDetails(here.worktree, here.branch, work)
 
     @property
-    def new_place(self) -> JoinDetails:
+    def join_details(self) -> JoinDetails:
         return self.place(self.work or self.session.place.branch)
 
     def reserve_commands(self) -> list[Reserving]:
@@ -287,126 +289,131 @@ def join(
     """Join the work in this repository, and reserve `scopes`.
 
     With `register` under that new name; with `adopt` as that earlier agent, if files in its scope
-    are uncommitted or it owns a work item in progress. Without either: as whoever the session acts
-    as; else under a made-up name if nothing unfinished could be continued; else `choose` is asked,
-    and without it the call is refused as `decision_required`.
+    are uncommitted or it owns a work item in progress. Without either: as the acting agent; else
+    under a made-up name if there is no unfinished work to continue; else as `choose` returns, and
+    without it the call is refused as `decision_required`.
 
-    A rejected adoption asks `name_unfinished_work`, if given, for one more scope or work item and
-    is judged again. git and beads are asked what is unfinished. Registering, joining and reserving
-    are commits of their own: a refused reservation leaves the new name joined, and the hint says
-    so. Joining again as the same name is allowed, so a repeat needs no idempotency key.
+    If an adoption is rejected, `name_unfinished_work` may return one more scope or work item, and
+    it is judged again. git and beads say what is unfinished. Registering, joining and reserving
+    are separate commits: a refused reservation leaves the new name joined, and the hint says so.
+    Joining again as the same name is allowed, so a repeat needs no idempotency key.
     """
     if register is not None and adopt is not None:
         raise Malformed("a session registers a name or adopts one, not both", code="bad_join")
-    start = _Start(session, tuple(scopes), work)
+    request = _JoinRequest(session, tuple(scopes), work)
     if register is not None:
         if session.acting not in (None, register):
             session.actor(register)
-        return _start_as(start, register)
+        return _join_as(request, register)
     if adopt is not None:
         session.require_self_or_person(adopt)
-        return _go_on_as(start, adopt, name_unfinished_work)
+        return _adopt_name(request, adopt, name_unfinished_work)
     if session.acting:
-        return _start_as(start, session.acting)
-    return _choose(start, choose, name_unfinished_work)
+        return _join_as(request, session.acting)
+    return _choose(request, choose, name_unfinished_work)
 
 
 def _choose(
-    start: _Start, choose: ChooseName | None, name_unfinished_work: NameUnfinishedWork | None
+    request: _JoinRequest,
+    choose: ChooseName | None,
+    name_unfinished_work: NameUnfinishedWork | None,
 ) -> Joined:
-    """Nobody said what to do: B-22 decides, or the caller does."""
-    workspace, place = start.session.workspace, start.place(start.work)
+    """Decide by B-22, or let the caller choose: no name was given."""
+    workspace, place = request.session.workspace, request.place(request.work)
     evidence = collect_evidence(place.worktree)
-    candidates = find_candidates(workspace, place, evidence, start.scopes)
+    candidates = find_candidates(workspace, place, evidence, request.scopes)
     if not candidates:
-        return _start_new_agent(start, lambda name: recommend_start((), name))
+        return _join_under_new_name(request, lambda name: recommend_start((), name))
     advice = recommend_start(candidates, "")
     if choose is None:
         raise _decision_required(advice)
     name = choose(advice.candidates)
     if name is None:
-        return _start_new_agent(start, recommend_register)
-    return _go_on_as(start, name, name_unfinished_work)
+        return _join_under_new_name(request, recommend_register)
+    return _adopt_name(request, name, name_unfinished_work)
 
 
-def _start_as(start: _Start, name: str) -> Joined:
+def _join_as(request: _JoinRequest, name: str) -> Joined:
     """Register (unless this very name acts already) and join."""
-    session = start.session
+    session = request.session
     known = session.workspace.engine.registry().agents.get(name)
-    _require_welcome(start, name, 1 if known is None else known.epoch)
+    _require_can_join(request, name, 1 if known is None else known.epoch)
     if known is None or name != session.acting:
         register_agent(session.workspace, name)
-    return _join(start, name, recommend_register(name))
+    return _join(request, name, recommend_register(name))
 
 
-def _start_new_agent(start: _Start, advise: Callable[[str], Recommendation]) -> Joined:
-    """Under a made-up name: the one that was judged may be taken before we have it."""
-    workspace = start.session.workspace
-    _require_welcome(start, make_fresh_name(workspace), 1)
+def _join_under_new_name(request: _JoinRequest, advise: Callable[[str], Recommendation]) -> Joined:
+    """Join under a made-up name: not the one that was checked, which may be taken by now."""
+    workspace = request.session.workspace
+    _require_can_join(request, make_fresh_name(workspace), 1)
     name = register_fresh_name(workspace)
-    return _join(start, name, advise(name))
+    return _join(request, name, advise(name))
 
 
-def _require_welcome(start: _Start, name: str, epoch: int) -> None:
-    workspace, commands = start.session.workspace, start.reserve_commands()
-    require_can_join(workspace, name, start.new_place, *commands, epoch=epoch)
+def _require_can_join(request: _JoinRequest, name: str, epoch: int) -> None:
+    workspace, commands = request.session.workspace, request.reserve_commands()
+    require_can_join(workspace, name, request.join_details, *commands, epoch=epoch)
 
 
-def _join(start: _Start, name: str, advice: Recommendation) -> Joined:
-    session, workspace = start.session, start.session.workspace
-    outcome = arrival.join(workspace, name, start.new_place)
+def _join(request: _JoinRequest, name: str, advice: Recommendation) -> Joined:
+    session, workspace = request.session, request.session.workspace
+    outcome = arrival.join(workspace, name, request.join_details)
     forget_run(workspace, name)
     epoch = workspace.engine.registry().agents[name].epoch
-    _reserve(start, name, epoch)
+    _reserve(request, name, epoch)
     return Joined(
         agent=name,
         session_agent_id=name,
         logical_agent_id=name,
         epoch=epoch,
         adopted=False,
-        reserved=list(start.scopes),
+        reserved=list(request.scopes),
         recommendation=advice,
         event=None,
         findings=[*outcome.findings, *session.remarks],
     )
 
 
-def _reserve(start: _Start, name: str, epoch: int) -> None:
-    """An overlap is refused after the name was given: the hint says that it was."""
+def _reserve(request: _JoinRequest, name: str, epoch: int) -> None:
+    """Reserve the scopes; if that is refused, say in the hint that the name has joined."""
     try:
-        for command in start.reserve_commands():
-            with explaining_exited_holders(start.session, command, name):
-                start.session.workspace.engine.execute(STREAM, command, name)
+        for command in request.reserve_commands():
+            with explaining_exited_holders(request.session, command, name):
+                request.session.workspace.engine.execute(STREAM, command, name)
     except Refused as refused:
-        refused.hint = f"you have joined (`{export_line(name, epoch)}`), without it: {refused.hint}"
+        joined = f"you have joined (`{export_line(name, epoch)}`) and hold nothing yet"
+        refused.hint = f"{joined}: {refused.hint}"
         raise
 
 
 def export_line(name: str, epoch: int) -> str:
-    """What a shell must be told so that further commands act as `name`."""
+    """Return the shell command after which further commands act as `name`."""
     settings = " ".join(f"{key}={value}" for key, value in settings_for(name, epoch).items())
     return f"export {settings}"
 
 
-def _go_on_as(start: _Start, name: str, name_unfinished_work: NameUnfinishedWork | None) -> Joined:
-    """Adopt; a rejected adoption may be given one more scope or work item (B-32)."""
+def _adopt_name(
+    request: _JoinRequest, name: str, name_unfinished_work: NameUnfinishedWork | None
+) -> Joined:
+    """Adopt; after a rejection the caller may add one more scope or work item (B-32)."""
     from moot.protocols.presence import codec
 
-    workspace = start.session.workspace
-    evidence = collect_evidence(start.session.place.worktree)
+    workspace = request.session.workspace
+    evidence = collect_evidence(request.session.place.worktree)
     try:
-        place = start.place(start.work)
-        require_adoptable(workspace, name, place, evidence, start.scopes)
+        place = request.place(request.work)
+        require_adoptable(workspace, name, place, evidence, request.scopes)
     except Refused as refused:
         if refused.code != "adoption_rejected" or name_unfinished_work is None:
             raise
         text = name_unfinished_work(refused.findings).strip()
         if not text:
             raise
-        start = _with_unfinished(start, text, evidence)
-    endorser = require_endorser(start.session, name)
-    place = start.place(start.work)
-    outcome = adopt(workspace, name, place, evidence, start.scopes, endorser)
+        request = _with_unfinished(request, text, evidence)
+    endorser = require_endorser(request.session, name)
+    place = request.place(request.work)
+    outcome = adopt(workspace, name, place, evidence, request.scopes, endorser)
     resumed = outcome.newest(AgentResumed)
     return Joined(
         agent=name,
@@ -421,10 +428,10 @@ def _go_on_as(start: _Start, name: str, name_unfinished_work: NameUnfinishedWork
     )
 
 
-def _with_unfinished(start: _Start, text: str, evidence: Evidence) -> _Start:
+def _with_unfinished(request: _JoinRequest, text: str, evidence: Evidence) -> _JoinRequest:
     if text in {bead.id for bead in evidence.beads or ()}:
-        return start._replace(work=text)
-    return start._replace(scopes=(*start.scopes, text))
+        return request._replace(work=text)
+    return request._replace(scopes=(*request.scopes, text))
 
 
 def _decision_required(advice: Recommendation) -> Refused:

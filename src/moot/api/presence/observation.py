@@ -1,4 +1,4 @@
-"""Looking at presence now: the time, and the signs of life that were proved."""
+"""Observe presence now: the time, verified signs of life, who receives mail, who only answers."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 def observe(
     workspace: Workspace, names: Iterable[str] | None = None, stale_millis: Millis | None = None
 ) -> Observation:
-    """This moment, with the proved signs of life of `names` (None: of everyone in presence).
+    """Return the time and the verified signs of life of `names` (None: of everyone in presence).
 
-    Proving a sign costs a signature check, so name only those whose liveness is asked for.
-    `stale_millis` is how soon the reader calls others stale; None: as the workspace does.
+    Each sign costs a signature check, so name only agents whose liveness matters. `stale_millis`
+    is how soon the reader considers others stale; None: the workspace's setting.
     """
     from moot.protocols.presence.views import Observation
 
@@ -32,20 +32,17 @@ def observe(
 
 
 def _names_in_presence(workspace: Workspace) -> tuple[str, ...]:
-    """Members, and owners of what is still held: these may have left."""
+    """Return members, and owners of reservations: these may have left."""
     state = read_presence(workspace)
     members = (member.name for member in state.members)
     owners = (reservation.owner for reservation in state.live)
     return tuple(dict.fromkeys((*members, *owners)))
 
 
-# Who gets what is sent to a name whose session has ended: the living one of its family.
-
-
 def find_receiver(workspace: Workspace, name: str) -> str:
-    """Whom `name` means now; the name itself unless it has ended and one of its family is here.
+    """Return who receives what is sent to `name`: if it has ended, the one of its family here.
 
-    Refused if several are: then the sender says which.
+    Raises Refused if several of the family are here: then the sender must say which.
     """
     from moot.protocols.presence import agent_names, model
 
@@ -69,13 +66,11 @@ def find_receiver(workspace: Workspace, name: str) -> str:
     return living[0] if living else name
 
 
-# Who only answers questions: participants of decisions that never joined the work.
-
 _PAGE: Final = 1_000
 
 
 def list_voices(workspace: Workspace) -> frozenset[str]:
-    """Everyone who was asked a question and never joined the work."""
+    """Return those who only answer questions: they took part in a decision and never joined."""
     from moot.protocols.decision import VOICES
     from moot.protocols.presence import model
 
@@ -89,4 +84,4 @@ def list_voices(workspace: Workspace) -> frozenset[str]:
             break
         after = rows[-1].key
     state = read_presence(workspace)
-    return frozenset(n for n in names if model.find_member(state, n) is None)
+    return frozenset(name for name in names if model.find_member(state, name) is None)

@@ -17,7 +17,7 @@ __all__ = ["PlanPage", "PlanTask", "PlanView", "amend", "show"]
 
 
 class PlanTask(msgspec.Struct, frozen=True):
-    """An open task of the work item, as `bd` has it; it is never kept here."""
+    """An open task of the work item, as `bd` lists it; Moot does not store it."""
 
     id: Quoted
     status: str
@@ -33,7 +33,7 @@ class PlanPage(msgspec.Struct, frozen=True):
 
 @operation("plan")
 def show(session: Session, work: str) -> PlanPage:
-    """The plan of a work item, and its open tasks where there are beads. Version 0: none yet."""
+    """Return the plan of a work item, and its open tasks from beads. Version 0: no plan yet."""
     state = session.workspace.engine.state(MACHINE, stream_of(work))
     return PlanPage(view_plan(work, state), _open_tasks(session, work))
 
@@ -42,7 +42,7 @@ def show(session: Session, work: str) -> PlanPage:
 def amend(
     session: Session, work: str, text: str, version: int, *, key: str | None = None
 ) -> PlanPage:
-    """Put `text` in the place of the plan's page, signed by whoever acts.
+    """Replace the plan's page by `text`, signed by the acting agent.
 
     `version` is the one that was read, 0 if there is none. If there is a newer one, this is refused
     as `plan_outdated` and changes nothing. The same `key` amends once.
@@ -55,7 +55,7 @@ def amend(
 
 
 def _open_tasks(session: Session, work: str) -> tuple[PlanTask, ...] | None:
-    """Of the work item itself and those below it (`T-7.1`); read, never kept."""
+    """Read the open tasks of the work item and those below it (`T-7.1`)."""
     root = session.place.worktree
     if not (root / ".beads").is_dir():
         return None

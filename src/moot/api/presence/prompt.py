@@ -1,4 +1,4 @@
-"""A few numbers for the prompt of a shell: quick, and silent where there is nothing to say."""
+"""A few numbers for the prompt of a shell: fast, and empty outside a workspace."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 class Prompt(msgspec.Struct, frozen=True):
     """How many agents are here, how much is due, how much is new for `you`; `unguarded` counts
-    agents whose edits nobody checks. `may_be_old`: the keeper of the ledger could not be asked."""
+    agents whose edits no hook checks. `may_be_old`: the ledger's keeper could not be reached."""
 
     you: str | None = None
     here: int = 0
@@ -27,7 +27,7 @@ class Prompt(msgspec.Struct, frozen=True):
 
 @operation("prompt")
 def prompt(session: Session) -> Prompt:
-    """What a prompt shows. Outside of every workspace all of it is nothing, and no error."""
+    """Return what a prompt shows; outside a workspace all counts are 0, without an error."""
     workspace = session.workspace_or_none
     if workspace is None:
         return Prompt()

@@ -1,8 +1,8 @@
 """Scopes: files and folders that one agent at a time works on.
 
-A scope is a text relative to the root of the worktree, wherever the session stands: `src/auth`, or
-`src/*` for the folder and all in it. Things that are not files are named by a kind and a name:
-`port:3000`, `db:test`, `task:T-9`; one agent at a time holds each, and no path overlaps it.
+A scope is a path relative to the root of the worktree: `src/auth`, or `src/*` for the folder and
+all in it. Other resources have a kind and a name: `port:3000`, `db:test`, `task:T-9`. One agent at
+a time holds each, and no path overlaps it.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     from moot.engine.job import JobOutcome
 
 
-# Scopes spelled as the disk spells them: where it ignores case, two spellings are one scope.
-
-
 def spell_scopes(scopes: Iterable[str], root: Path) -> tuple[str, ...]:
-    """The scopes, named from `root`, each with the names that the disk has for it."""
+    """Return the scopes as the disk spells them, relative to `root`.
+
+    On a disk that ignores case, two agents could otherwise reserve one file in two spellings.
+    """
     return tuple([_spell(scope, str(root)) for scope in scopes])
 
 
@@ -46,7 +46,7 @@ def _spell(scope: str, root: str) -> str:
     try:
         path = paths.strip_wildcard(scope, root)
     except Malformed:
-        return scope  # which the rules refuse
+        return scope  # the rules refuse it
     written = paths.resolve_path(path, root)
     spelled = spell_as_listed(written)
     if spelled == written:
@@ -65,7 +65,7 @@ class ReservedScope(msgspec.Struct, frozen=True):
 
 
 class LostScope(msgspec.Struct, frozen=True):
-    """What was taken from an `owner` who had gone quiet: `status` is taken_over or expired."""
+    """A scope taken from a stale or evicted `owner`: `status` is taken_over or expired."""
 
     scope: Quoted
     owner: str
@@ -73,7 +73,7 @@ class LostScope(msgspec.Struct, frozen=True):
 
 
 class Reserved(msgspec.Struct, frozen=True):
-    """What `agent` reserved; nothing is in `reserved` if it held all of it already."""
+    """What `agent` reserved; `reserved` is empty if it held all of it already."""
 
     agent: str
     reserved: list[ReservedScope]
@@ -82,7 +82,7 @@ class Reserved(msgspec.Struct, frozen=True):
 
 
 class Released(msgspec.Struct, frozen=True):
-    """What `agent` gave back."""
+    """What `agent` released."""
 
     agent: str
     released: list[str]
@@ -122,12 +122,12 @@ def reserve(
     What active agents hold is never taken; what stale or evicted ones hold only with `take_stale`.
     `work` is the work item (default: the branch); with `ttl_minutes`, 5 to 1440, the reservation
     ends by itself. `exclusive` reserves the task `work` too, as `task:WORK`: then no other agent
-    can. `agent` is who acts (default: whoever the session acts as).
+    can. `agent` is who acts (default: the acting agent).
 
-    A holder whose program is gone from this machine, and that left nothing uncommitted, is ended
-    first; of one that did, the refusal says what can be done.
+    A holder whose process has exited on this machine is ended first. If it left uncommitted files,
+    the refusal says what can be done.
     """
-    scopes = [*scopes, _task_of(work)] if exclusive else scopes
+    scopes = [*scopes, _require_task(work)] if exclusive else scopes
     engine, name = session.workspace.engine, session.actor(agent)
     command = reserve_command(session, scopes, work, ttl_minutes, take_stale=take_stale)
     with explaining_exited_holders(session, command, name):
@@ -153,31 +153,33 @@ def release(
     agent: str | None = None,
     key: str | None = None,
 ) -> Released:
-    """Give back scopes, named exactly as they were reserved, or `everything` the agent holds.
+    """Release scopes, named exactly as they were reserved, or `everything` the agent holds.
 
-    Refused if one of them is another's, or not held at all; then none is given back. With `force`
-    a person releases what others hold, with a `reason`, by a key that was unlocked by hand: it is
-    archived so, and nobody gets it.
+    If another agent holds one of them, or no agent does, all stay as they are. With `force` a
+    person releases what others hold, with a `reason` and a key that was unlocked by hand; it is
+    free then.
     """
     name = session.person("releasing what another holds") if force else session.actor(agent)
     workspace, worktree = session.workspace, session.place.worktree
-    where: dict[str, Any] = {
+    paths_and_roots: dict[str, Any] = {
         "scopes": spell_scopes(scopes, worktree),
         "project_root": str(workspace.root),
         "worktree": str(worktree),
     }
-    command: commands.Release | commands.FreeScopes = commands.Release(**where, all=everything)
+    command: commands.Release | commands.FreeScopes
     if force:
-        command = commands.FreeScopes(**where, reason=reason)
+        command = commands.FreeScopes(**paths_and_roots, reason=reason)
+    else:
+        command = commands.Release(**paths_and_roots, all=everything)
     outcome = workspace.engine.execute(STREAM, command, name, key=key)
     _settle_messages(session, name, outcome)
-    given_back = events.ScopeFreed if force else events.ScopeReleased
-    released = [each.event.scope for each in outcome.recorded if isinstance(each.event, given_back)]
+    kind = events.ScopeFreed if force else events.ScopeReleased
+    released = [each.event.scope for each in outcome.recorded if isinstance(each.event, kind)]
     return Released(name, released, list(outcome.findings))
 
 
 def _settle_messages(session: Session, name: str, outcome: JobOutcome) -> None:
-    """A request for what is free now is over, and so is the message about it."""
+    """Settle requests for scopes that are free now, and the messages about them."""
     from moot.api.mail.lapsed_duties import settle_after
 
     settle_after(session.workspace, name, outcome)
@@ -185,7 +187,7 @@ def _settle_messages(session: Session, name: str, outcome: JobOutcome) -> None:
 
 @operation("scope.list")
 def list_reservations(session: Session, *, agent: str | None = None) -> ReservationList:
-    """Who holds what, how alive they are, and since when; `agent` narrows it to one holder."""
+    """List who holds what, how alive they are, and since when; `agent`: only this holder."""
     from moot.api.presence.observation import observe
 
     workspace = session.workspace
@@ -196,7 +198,7 @@ def list_reservations(session: Session, *, agent: str | None = None) -> Reservat
 
 @operation("scope.compare")
 def compare(session: Session, first: str, second: str) -> ScopeComparison:
-    """How two scopes relate to each other. Needs no workspace."""
+    """Compare two scopes: exact, partial or disjoint. Needs no workspace."""
     root = worktree_root(session.folder) or session.folder
     comparison = paths.compare_scopes(first, second, str(root))
     return ScopeComparison(str(comparison.kind), comparison.a, comparison.b)
@@ -210,7 +212,7 @@ def reserve_command(
     *,
     take_stale: bool = False,
 ) -> commands.Reserve | commands.TakeOver:
-    """The command that reserves `scopes` from where the session stands."""
+    """Return the command that reserves `scopes` in the session's worktree."""
     kind = commands.TakeOver if take_stale else commands.Reserve
     place = session.place
     return kind(
@@ -225,9 +227,9 @@ def reserve_command(
 
 
 def find_retirable_holders(session: Session, scopes: Iterable[str]) -> list[str]:
-    """Agents in the way of `scopes` whom a person could end from here, should they be dead.
+    """Return the holders of `scopes` that a person could retire from here.
 
-    Only an agent's own key gives back what it holds, so its key must be here; and no live
+    Only an agent's own key releases what it holds, so its key must be here; and no running
     `moot run` may work under its name.
     """
     workspace, root = session.workspace, str(session.place.worktree)
@@ -249,12 +251,11 @@ def find_retirable_holders(session: Session, scopes: Iterable[str]) -> list[str]
     ]
 
 
-def _task_of(work: str | None) -> str:
-    """The resource that is the task; a branch that is only the default for `work` is none."""
+def _require_task(work: str | None) -> str:
+    """Return the resource of the task; the branch, which is the default for `work`, is no task."""
     if work is None:
-        raise Malformed(
-            "no task is named", code="no_task", hint="name it: `moot reserve --work ID --exclusive`"
-        )
+        hint = "name it: `moot reserve --work ID --exclusive`"
+        raise Malformed("no task is named", code="no_task", hint=hint)
     return task_resource(work)
 
 
@@ -264,8 +265,8 @@ def _reserved_scope(event: events.ScopeReserved) -> ReservedScope:
 
 
 def _is_loss(event: Event) -> TypeGuard[events.ScopeTakenOver | events.ScopeExpired]:
-    expired = isinstance(event, events.ScopeExpired) and event.why == "evicted"
-    return expired or isinstance(event, events.ScopeTakenOver)
+    is_evicted = isinstance(event, events.ScopeExpired) and event.why == "evicted"
+    return is_evicted or isinstance(event, events.ScopeTakenOver)
 
 
 def _lost_scope(event: events.ScopeTakenOver | events.ScopeExpired) -> LostScope:
@@ -274,7 +275,7 @@ def _lost_scope(event: events.ScopeTakenOver | events.ScopeExpired) -> LostScope
 
 
 def _symlink_warnings(session: Session, scopes: Iterable[str]) -> Iterable[Finding]:
-    """B-12: names are compared and links are not followed, so say where a link really leads."""
+    """Warn where a symbolic link leads: scopes compare names and do not follow links (B-12)."""
     worktree = session.place.worktree
     root = os.path.realpath(worktree)
     for text in (text for text in scopes if not is_resource(text)):

@@ -1,11 +1,11 @@
-"""Which name a `moot run` starts under if somebody was called that before.
+"""Choose the name that `moot run --name NAME` starts under.
 
-    nobody was           the name is registered
-    registered, not run  it starts under that name, with the key it has
-    ran before           its work is continued (adopted), if that is allowed and wished for
-    else                 the next of the family: alice-2, with a key of its own
+    NAME is new                   register it
+    NAME is registered, never ran start under it, with its key
+    NAME ran before               continue (adopt) its work, if that is allowed and wanted
+    else                          register the next of its family, such as alice-2
 
-The lock of a name is taken before its past is looked at, so two runs cannot both find it free.
+Each function locks a name before it reads the name's past, so two runs cannot both find it free.
 """
 
 from __future__ import annotations
@@ -31,39 +31,45 @@ if TYPE_CHECKING:
 
 
 class StartName(NamedTuple):
-    """A name that is ours to start under; `adopts`: by continuing its unfinished work."""
+    """A name to start under, with its lock; `adopts`: the session continues unfinished work."""
 
     name: str
     lock: NameLock
     adopts: bool = False
 
 
-# Says why the work of a name may be continued here, for a person to read; Refused if it may not.
+# Takes a name and returns why its work may be continued here; raises Refused if it may not.
 RequireAdoptable = Callable[[str], str]
-# Is told a name and why its work may be continued; True: do that.
+# Takes a name and why its work may be continued; returns True to continue it.
 ConfirmAdoption = Callable[[str, str], bool]
 
 
 def take_name(
-    workspace: Workspace, name: str, judge: RequireAdoptable, wants: ConfirmAdoption
+    workspace: Workspace,
+    name: str,
+    require_adoptable: RequireAdoptable,
+    confirm: ConfirmAdoption,
 ) -> StartName:
-    """Take `name` for a new session, or the next of its family; a key is registered if need be."""
+    """Take `name` for a new session, or the next of its family; register a key if needed."""
     if name not in workspace.engine.registry().agents:
         start = _try_to_register(workspace, name)
         if start is not None:
             return start
     _require_session_name(workspace, name)
-    start = _try_name_itself(workspace, _latest_of(workspace, name), judge, wants)
+    newest = _newest_in_family(workspace, name)
+    start = _try_registered_name(workspace, newest, require_adoptable, confirm)
     return start or _take_next_in_family(workspace, name)
 
 
-def take_for_adoption(workspace: Workspace, name: str, judge: RequireAdoptable) -> StartName:
-    """Take `name` to continue its work; Refused, with the reason, if that is not allowed."""
+def take_for_adoption(
+    workspace: Workspace, name: str, require_adoptable: RequireAdoptable
+) -> StartName:
+    """Take `name` to continue its work; raise Refused if that is not allowed."""
     find_agent(workspace.engine, name)
-    target = _latest_of(workspace, name)
+    target = _newest_in_family(workspace, name)
     lock = hold_name(workspace.folder, workspace.trust.origin, target)
     try:
-        judge(target)
+        require_adoptable(target)
     except BaseException:
         lock.release()
         raise
@@ -81,7 +87,7 @@ def register_in_family(workspace: Workspace, name: str) -> str:
 
 
 def _take_next_in_family(workspace: Workspace, name: str) -> StartName:
-    """Register the first free name of the family; others may take one at the same time."""
+    """Register the first free name of the family; other sessions may take one meanwhile."""
     taken = set(workspace.engine.registry().agents)
     for _ in range(arrival.MOST_ATTEMPTS):
         wanted = agent_names.next_in_family(name, taken)
@@ -93,7 +99,7 @@ def _take_next_in_family(workspace: Workspace, name: str) -> StartName:
 
 
 def _try_to_register(workspace: Workspace, name: str) -> StartName | None:
-    """None if another session takes it at this moment."""
+    """Register `name`; None if another session takes it at this moment."""
     lock = try_to_hold(workspace.folder, workspace.trust.origin, name)
     if lock is None:
         return None
@@ -108,24 +114,24 @@ def _try_to_register(workspace: Workspace, name: str) -> StartName | None:
 
 
 def _require_session_name(workspace: Workspace, name: str) -> None:
-    """A person's name is not for a program, and neither are numbers behind it."""
+    """Refuse the name of a person, registered or everyday: a program must not sign as one."""
     agent = workspace.engine.registry().agents.get(name)
     if agent is not None and agent.kind is not KeyClass.AGENT:
         raise Refused(
             "name_taken",
             f"{name} is a person's name",
-            hint="choose another name, or none: one is made up for you",
+            hint="choose another name, or leave it out: Moot makes one up",
         )
     if name == read_everyday_name(workspace.folder.user_folder, workspace.trust.origin):
         raise Refused(
             "name_taken",
             f"{name} is your own everyday name here",
-            hint="choose another name, or none: one is made up for you",
+            hint="choose another name, or leave it out: Moot makes one up",
         )
 
 
-def _latest_of(workspace: Workspace, name: str) -> str:
-    """The name itself, or, if it has ended, the newest of its family that has not."""
+def _newest_in_family(workspace: Workspace, name: str) -> str:
+    """Return the name itself, or, if it has ended, the newest of its family that has not."""
     registry = workspace.engine.registry()
     family = (name, *reversed(agent_names.list_family(name, registry.agents)))
     current = (each for each in family if not _has_ended(workspace, registry.agents.get(each)))
@@ -136,10 +142,13 @@ def _has_ended(workspace: Workspace, agent: Agent | None) -> bool:
     return agent is None or workspace.engine.registry().keys[agent.kid].ending is not None
 
 
-def _try_name_itself(
-    workspace: Workspace, name: str, judge: RequireAdoptable, wants: ConfirmAdoption
+def _try_registered_name(
+    workspace: Workspace,
+    name: str,
+    require_adoptable: RequireAdoptable,
+    confirm: ConfirmAdoption,
 ) -> StartName | None:
-    """None if it has ended, is at work, or nothing of it is to be continued."""
+    """Take `name`; None if it has ended, is at work, or its work is not to be continued."""
     registry = workspace.engine.registry()
     agent = registry.agents.get(name)
     if agent is None or _has_ended(workspace, agent):
@@ -148,48 +157,42 @@ def _try_name_itself(
     if lock is None:
         return None
     try:
-        start = _continue(workspace, agent, lock, judge, wants)
+        has_run = _has_run(workspace, name)
+        if has_run:
+            is_ours = _is_confirmed(name, require_adoptable, confirm)
+        else:
+            is_ours = workspace.keys.find(name, agent.kid) is not None
     except BaseException:
         lock.release()
         raise
-    if start is None:
-        lock.release()
-    return start
+    if is_ours:
+        return StartName(name, lock, adopts=has_run)
+    lock.release()
+    return None
 
 
-def _continue(
-    workspace: Workspace,
-    agent: Agent,
-    lock: NameLock,
-    judge: RequireAdoptable,
-    wants: ConfirmAdoption,
-) -> StartName | None:
-    name = agent.name
-    if not _has_run(workspace, name):
-        is_here = workspace.keys.find(name, agent.kid) is not None
-        return StartName(name, lock) if is_here else None
+def _is_confirmed(name: str, require_adoptable: RequireAdoptable, confirm: ConfirmAdoption) -> bool:
     try:
-        why = judge(name)
+        why = require_adoptable(name)
     except Refused:
-        return None
-    return StartName(name, lock, adopts=True) if wants(name, why) else None
+        return False
+    return confirm(name, why)
 
 
 def _has_run(workspace: Workspace, name: str) -> bool:
-    """Has anybody ever worked under this name? Its registration is the workspace's own act."""
-    state = read_presence(workspace)
-    known = model.find_member(state, name)
-    return known is not None or name in workspace.engine.signs((name,))
+    """Return True if an agent ever worked under this name; being registered is not enough."""
+    is_member = model.find_member(read_presence(workspace), name) is not None
+    return is_member or name in workspace.engine.signs((name,))
 
 
-# A person at the terminal has an everyday name, made once for each user and ledger; its key is an
-# agent's, and never good for what is a person's to decide.
+# A person at the terminal has an everyday name, made once for each user and ledger. Its key is an
+# agent's key: it cannot sign what only a person may decide.
 
-LONGEST: Final = 40
+MAX_NAME_LENGTH: Final = 40
 
 
 def find_everyday_name(workspace: Workspace) -> str | None:
-    """The user's everyday name here, if it has one that can sign."""
+    """Return the user's everyday name here, if it has one that can sign."""
     if workspace.folder.loan is not None:
         return None
     registry = workspace.engine.registry()
@@ -201,8 +204,10 @@ def find_everyday_name(workspace: Workspace) -> str | None:
 
 
 def take_everyday_name(workspace: Workspace) -> str | None:
-    """The user's everyday name; made now if there is none. None where names cannot be given: only
-    whoever has the ledger's own key registers one."""
+    """Return the user's everyday name; make it now if there is none.
+
+    None without the ledger's own key, which registers names.
+    """
     known = find_everyday_name(workspace)
     if known is not None or workspace.folder.loan is not None:
         return known
@@ -211,18 +216,18 @@ def take_everyday_name(workspace: Workspace) -> str | None:
     forget_everyday_name(workspace.folder, workspace.trust.origin)
     try:
         name = register_in_family(workspace, name_of_user())
-    except Refused:  # a person is called so
+    except Refused:  # it is the name of a registered person
         name = register_in_family(workspace, f"{name_of_user()}-here")
     write_everyday_name(workspace.folder, workspace.trust.origin, name)
     return name
 
 
 def name_of_user() -> str:
-    """The user's name on this machine, as a name of an agent."""
+    """Return the user's login name, spelled as the name of an agent."""
     try:
         login = getpass.getuser()
-    except (OSError, KeyError, ImportError):  # nobody in the system's list is called so
+    except (OSError, KeyError, ImportError):  # the system has no name for this user
         login = ""
-    name = re.sub(r"[^a-z0-9]+", "-", login.lower()).strip("-")[:LONGEST].strip("-")
-    usable = AGENT.match(name) is not None and name not in RESERVED
-    return name if usable else f"{name}-person".lstrip("-")
+    name = re.sub(r"[^a-z0-9]+", "-", login.lower()).strip("-")[:MAX_NAME_LENGTH].strip("-")
+    is_usable = AGENT.match(name) is not None and name not in RESERVED
+    return name if is_usable else f"{name}-person".lstrip("-")

@@ -1,4 +1,4 @@
-"""One screen: who is here, who holds what, what is due, and how the record stands."""
+"""One screen: who is here, who holds what, what is due, and the state of the record."""
 
 from __future__ import annotations
 
@@ -51,13 +51,9 @@ _INPUT_OWED: Final = "give input"  # what the agenda says of a BLOCKED
 class RegisteredAgentView(views.AgentView, frozen=True, kw_only=True):
     """An agent as presence sees it, with its class and whether its key has ended.
 
-    `status` is active, or how it ended; who has ended shows signs of life to nobody, and its
-    `label` says the same. `guarded` says who checks its edits now: guarded, expected, unguarded or
-    watched; None if that is not known. `family` is the name it was numbered after (alice of
-    alice-2), else its own; `tool` the coding tool it works with, if that is known. `evidence` is
-    what the lock of its `moot run` says from here: `running`, `gone`, or None for nothing;
-    `process` says why. `usage` is what its coding tools said they have used; None: unknown.
-    `ended_at` is when its key ended, for those who have ended.
+    `status` is active, or how it ended, as its `label` says too. `guarded`, `family`, `tool`,
+    `evidence`, `process` and `ended_at` are as in `agents.ListedAgent`. `usage` is what its coding
+    tools reported; None: unknown.
     """
 
     kind: str = msgspec.field(name="class")
@@ -72,7 +68,7 @@ class RegisteredAgentView(views.AgentView, frozen=True, kw_only=True):
 
 
 class MailCounts(msgspec.Struct, frozen=True):
-    """Who owes how many answers, and how much is new for whoever asks."""
+    """How many answers each agent owes, and how much is new for the acting agent."""
 
     owed: dict[str, int]
     unread: int
@@ -84,8 +80,8 @@ class CheckpointLine(msgspec.Struct, frozen=True):
 
 
 class RecordSummary(msgspec.Struct, frozen=True):
-    """`pinned`: everything is under the newest checkpoint. `rolled_back`: events were lost, and
-    nothing is written until that is settled."""
+    """`pinned`: the newest checkpoint covers all events. `rolled_back`: events were lost, and Moot
+    refuses to write until that is resolved."""
 
     events: int
     bytes: int
@@ -96,16 +92,16 @@ class RecordSummary(msgspec.Struct, frozen=True):
 
 
 class Status(msgspec.Struct, frozen=True, kw_only=True):
-    """`agents` are those who have not ended, or on request all who were ever registered; `pending`
-    are events that owe an acceptance.
+    """`agents` are those that have not ended, or on request all that were ever registered;
+    `pending` are events that wait for an acceptance.
 
-    Of a crowd `agents`, `reservations` and `work` are a part: `agents_total` says how many agents
-    there are, `working_total` how many of them are here or hold something, `reservations_total`
-    how much is held.
+    With many agents, `agents`, `reservations` and `work` are only a part: `agents_total` counts all
+    agents, `working_total` those that are here or hold something, `reservations_total` all
+    reservations.
 
-    `unguarded` are the newest times in which a coding tool worked and nobody checked its edits.
-    `usage` is what coding tools said they have used on each work item; others are unknown.
-    `shared` says with which machines the ledger is shared, if it is.
+    `unguarded` are the newest periods in which a coding tool worked and no hook checked its edits.
+    `usage` is what coding tools reported for each work item; others are unknown. `shared` lists the
+    machines that share the ledger, if any do.
     """
 
     workspace: str
@@ -128,11 +124,11 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
 
 @operation("status")
 def status(session: Session, *, ended: bool = False, most: int = MOST_AGENTS) -> Status:
-    """Who is here and how alive, who holds what, who owes what, and how the record stands.
+    """Show who is here and how alive, who holds what, who owes what, and the state of the record.
 
-    Of a crowd `most` agents are shown: first those who are here, the latest seen before others, and
-    always whoever acts; with what they hold and work on. The totals count everyone. With `ended`
-    there is no limit, and those who have ended stand among the agents, too.
+    At most `most` agents are shown, with what they hold and work on: the acting agent, then those
+    who are here, the latest seen first. The totals count everyone. With `ended` there is no limit,
+    and ended agents are shown too.
     """
     workspace = session.workspace
     due, mail, usage = list_due(workspace), _count_mail(session), read_usage(workspace)
@@ -164,27 +160,30 @@ def status(session: Session, *, ended: bool = False, most: int = MOST_AGENTS) ->
 def _view_work(
     work: views.WorkItemView, due: tuple[DueItem, ...], state: Presence
 ) -> views.WorkItemView:
-    """Work whose request was accepted still needs the input, as long as mail says so; work that was
-    given back is in progress while something of it is not committed, else it can be closed."""
+    """Correct the state of a work item by what mail and git know.
+
+    A BLOCKED that was accepted still needs input while mail waits for it. Work that was returned is
+    in progress while files of it are uncommitted; else it can be closed.
+    """
     from moot.api.mail.notices import thread_of_work
 
     if work.state is WorkState.RETURNED:
         if _is_committed(state, work.agents):
             close = " && ".join(f"moot agent retire {name}" for name in work.agents)
             return msgspec.structs.replace(work, close=close)
-        return _stands(work, WorkState.ACTIVE)
+        return _with_state(work, WorkState.ACTIVE)
     stream = f"mail/{thread_of_work(work.work)}"
     if not any(item.id == stream and item.what == _INPUT_OWED for item in due):
         return work
-    return _stands(work, WorkState.NEEDS_INPUT)
+    return _with_state(work, WorkState.NEEDS_INPUT)
 
 
-def _stands(work: views.WorkItemView, state: WorkState) -> views.WorkItemView:
+def _with_state(work: views.WorkItemView, state: WorkState) -> views.WorkItemView:
     return msgspec.structs.replace(work, state=state, label=WORK_STATE_LABELS[state])
 
 
 def _is_committed(state: Presence, names: tuple[str, ...]) -> bool:
-    """True if git knows of no uncommitted file where these agents work, but what others hold."""
+    """Return True if every uncommitted file where these agents work is held by another agent."""
     members = filter(None, (model.find_member(state, name) for name in names))
     worktrees = {member.worktree for member in members if member.worktree}
     return bool(worktrees) and all(_is_clean(state, each) for each in worktrees)
@@ -201,7 +200,7 @@ def _is_clean(state: Presence, worktree: str) -> bool:
 
 
 def view_everyone(session: Session, usage: UsageTables) -> tuple[RegisteredAgentView, ...]:
-    """Everyone ever registered but voices, with how alive they are and what they have used."""
+    """Return everyone ever registered except voices, with how alive they are and their usage."""
     from moot.api.presence.observation import observe
 
     workspace, names = session.workspace, sorted(_names_listed(session, ended=True).list_all())
@@ -220,7 +219,7 @@ def _names_listed(session: Session, *, ended: bool) -> ListedNames:
 def _view_registered(
     session: Session, usage: UsageTables, known: tuple[views.AgentView, ...]
 ) -> tuple[RegisteredAgentView, ...]:
-    """The same agents with what the registry, their tools and their runs say of them."""
+    """Add to these agents what the registry, their tools and their runs say of them."""
     workspace = session.workspace
     registry, names = workspace.engine.registry(), tuple(view.agent for view in known)
     facts = find_agent_facts(session, names, known)
@@ -253,7 +252,7 @@ def _count_mail(session: Session) -> MailCounts:
 
 
 def count_unread(session: Session) -> int:
-    """How much mail is new for whoever acts; none if nobody does."""
+    """Count the new mail of the acting agent; 0 without one."""
     if not session.acting:
         return 0
     from moot.api.mail import inbox
@@ -267,12 +266,12 @@ def count_unread(session: Session) -> int:
 
 
 def count_changes(session: Session) -> int:
-    """A number that grows whenever anybody writes to the record."""
+    """Return a number that grows with every write to the record."""
     return session.workspace.engine.store.version()
 
 
 def _count_answers_owed(engine: Engine, settled: frozenset[str]) -> dict[str, int]:
-    """How many answers each present holder of a name owes, by name."""
+    """Count the answers that the present holder of each name owes."""
     from collections import Counter
 
     owed, registry = Counter[str](), engine.registry()
@@ -282,7 +281,11 @@ def _count_answers_owed(engine: Engine, settled: frozenset[str]) -> dict[str, in
             from moot.protocols.mail.views import receivers_owing
 
             receivers = receivers_owing(engine.state(MAIL, stream), settled)
-            owed.update(one.name for one in receivers if registry.is_holder(one.name, one.epoch))
+            owed.update(
+                receiver.name
+                for receiver in receivers
+                if registry.is_holder(receiver.name, receiver.epoch)
+            )
     return dict(sorted(owed.items()))
 
 
@@ -291,7 +294,7 @@ def _summarize_record(workspace: Workspace) -> RecordSummary:
 
     last = None
     with workspace.store.read() as view:
-        with suppress(Tampered):  # one screen must not fail for it: `moot verify` says so
+        with suppress(Tampered):  # this screen must not fail; `moot verify` reports it
             last = newest_checkpoint(view, workspace.trust)
         events = view.count_streams_and_events()[1]
         pinned = not view.moved_heads()
