@@ -56,7 +56,7 @@ def register(new: agents.NewAgent) -> Iterator[str]:
 
     A further person needs the consent of a registered person. If no person's key is on this machine
     and several machines share the ledger, the new key waits: run the printed `moot admit WORD` on
-    a machine that has a person's key. Running this again prints the same word.
+    a machine that has a person's key. Running this again prints the same code.
 
     Examples:
       moot agent register amber-otter
@@ -207,15 +207,15 @@ def _compared(shell: Shell, values: Values) -> Values:
     --key KEY  Done once, however often this is repeated.
 """, prepare=_compared)  # fmt: skip
 def admit(admitted: admitting.AdmittedPerson) -> Iterator[str]:
-    """Admit a person whose key is on another machine; WORD is what that machine printed.
+    """Admit a person whose key is on another machine; WORD is the admission code it printed.
 
-    There `moot agent register NAME --human` made the key and printed the word. Here a registered
+    There `moot agent register NAME --human` made the key and printed the code. Here a registered
     person unlocks their own key and consents to the new one, which can then sign at once, on the
     machine where it is. They may then do all that people may: rule on decisions, admit others.
 
     At a terminal it first shows who asks, and a fingerprint. Compare that with what the other
-    machine shows, over a channel other than the one the word came by: an attacker who replaced the
-    word on its way would be admitted instead. Running it again changes nothing.
+    machine shows, over a channel other than the one the code came by: an attacker who replaced the
+    code on its way would be admitted instead. Running it again changes nothing.
 
     Examples:
       moot admit bob#lgHEEDeA…
@@ -237,7 +237,7 @@ def _require_yes(asked: admitting.AdmissionPreview) -> None:
         raise Refused(
             "not_admitted",
             f"{asked.name} was not admitted",
-            hint="ask them for their word and fingerprint again, over another channel",
+            hint="ask them for their code and fingerprint again, over another channel",
         )
 
 
