@@ -37,12 +37,12 @@ def _everything(place: Path) -> None:
         box = inbox.box_of(space, READERS[-1])
         assert box is not None
         with space.store.read() as view:
-            assert inbox.everything(view, box)
+            assert inbox.list_all(view, box)
 
 
 def _new(place: Path, name: str) -> None:
     with opened(place) as space:
         box = inbox.box_of(space, name)
         assert box is not None
-        shown, _more = inbox.take(space, box, INBOX)
+        shown, _more = inbox.take_unread(space, box, INBOX)
         assert shown

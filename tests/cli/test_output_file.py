@@ -106,7 +106,7 @@ def test_a_refused_command_makes_no_folder(project: Project) -> None:
 # These write files of Moot, git or the project, never one that an option names.
 OTHER_FILES = {
     "api/traces/running.py",
-    "api/mail/letters.py",
+    "api/mail/outgoing.py",
     "api/hook_setup/hook_stamps.py",
     "api/hook_setup/companion_hooks.py",
     "api/guard/unsaved_work.py",

@@ -27,17 +27,17 @@ class Post(MailScenario):
         return self.world  # it has the engine and the store, as a workspace has
 
     def take(self, limit: int = 100, box: Box = MINE) -> list[str]:
-        shown, _more = inbox.take(self.space, box, limit)
+        shown, _more = inbox.take_unread(self.space, box, limit)
         return [slip.value["id"] for slip in shown]
 
     def unread(self, box: Box = MINE) -> list[str]:
         with self.world.store.read() as view:
-            new = inbox.unread(view, box, self.world.clock.now)
+            new = inbox.list_unread(view, box, self.world.clock.now)
         return [slip.value["id"] for slip in new]
 
     def states(self, box: Box = MINE) -> dict[str, str]:
         with self.world.store.read() as view:
-            return {slip.value["id"]: slip.state for slip in inbox.everything(view, box)}
+            return {slip.value["id"]: slip.state for slip in inbox.list_all(view, box)}
 
     def to(self, thread: str, *names: str) -> None:
         self.world.engine.execute(stream_of(thread), info(*names), OTTER)

@@ -446,7 +446,7 @@ class Session:
         A repeat of the same `words` under the same `key` is sent once, and counts once.
         """
         if self._messages_per_minute is not None:
-            from moot.api.mail.letters import require_pace
+            from moot.api.mail.outgoing import require_pace
 
             require_pace(self.workspace, name, self._messages_per_minute, key, words)
 

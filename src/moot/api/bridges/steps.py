@@ -17,7 +17,7 @@ import msgspec
 from filelock import FileLock, Timeout
 
 from moot.api.bridges.damage import require_unchanged
-from moot.api.mail.letters import Letter, send_letter
+from moot.api.mail.outgoing import OutgoingMessage, post_message
 from moot.core.errors import Conflict, MootError, Refused, StoreFailed, Unavailable
 from moot.core.machine import Command, KeyClass
 from moot.core.names import SYSTEM
@@ -105,7 +105,7 @@ def send_blocked(
     )
     subject = f"BLOCKED: {' '.join(what.split())}"[:MAX_SUBJECT]
     digest = sha256(f"{to}\n{subject}\n{body}".encode()).hexdigest()[:12]
-    letter = Letter(
+    outgoing = OutgoingMessage(
         to=to,
         subject=subject,
         body=body,
@@ -116,7 +116,7 @@ def send_blocked(
         corr=path,
     )
     try:
-        return str(send_letter(workspace, SYSTEM, letter).message.event.id)
+        return str(post_message(workspace, SYSTEM, outgoing).message.event.id)
     except MootError:
         return ""
 

@@ -40,7 +40,7 @@ def story(session: Session, name: str, *, file: Path | None = None) -> Story:
     as a page. NotFound (story_not_found) if nothing has that name.
     """
     from moot.api.page.files import require_page_name, write_page
-    from moot.api.page.reports import find_stream_with_page, link_beside
+    from moot.api.page.reports import find_stream_with_page, link_neighbours
 
     if file is not None:
         require_page_name(file)
@@ -48,7 +48,7 @@ def story(session: Session, name: str, *, file: Path | None = None) -> Story:
     if file is not None:
         page = build_story_page(name, path_story)
         stream = find_stream_with_page(session, name)
-        write_page(file, link_beside(session, stream, page, file) if stream else page)
+        write_page(file, link_neighbours(session, stream, page, file) if stream else page)
     return path_story
 
 

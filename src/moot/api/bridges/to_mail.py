@@ -21,8 +21,8 @@ from moot.api.bridges.steps import (
     take_step,
 )
 from moot.api.mail import notices
-from moot.api.mail.letters import Letter, send_letter
 from moot.api.mail.messages import read_message_text
+from moot.api.mail.outgoing import OutgoingMessage, post_message
 from moot.api.traces import guarded_execution, tracing
 from moot.core.errors import Refused
 from moot.core.machine import Recorded, is_kind
@@ -62,7 +62,7 @@ def send_notice(
         )
 
     def make(target: StepTarget, link: Link) -> tuple[MadeThing, ...]:
-        letter = Letter(
+        outgoing = OutgoingMessage(
             to=to,
             subject=subject,
             body=body,
@@ -72,7 +72,7 @@ def send_notice(
             cause=link.cause,
             corr=link.corr,
         )
-        message = send_letter(workspace, SYSTEM, letter).message
+        message = post_message(workspace, SYSTEM, outgoing).message
         return (MadeThing("message", message.stream, message.seq, message.event.id),)
 
     def target() -> StepTarget:

@@ -231,7 +231,7 @@ def receipt(
     )
     from moot.api.decisions.receipt_page import build_receipt_page
     from moot.api.page.files import require_page_name, write_page
-    from moot.api.page.reports import link_beside
+    from moot.api.page.reports import link_neighbours
 
     require_page_name(file)
     if commit is not None and not in_toto:
@@ -246,7 +246,7 @@ def receipt(
     write_file(proof, made.data)
     if file != proof:
         page = build_receipt_page(made, proof.name)
-        write_page(file, link_beside(session, stream_of(made.content["decision"]), page, file))
+        write_page(file, link_neighbours(session, stream_of(made.content["decision"]), page, file))
     statement = file.with_suffix(SUFFIX) if in_toto else None
     if statement is not None:
         files = dict.fromkeys((proof, file))

@@ -74,7 +74,7 @@ def mail_holder(
     workspace: Workspace, owner: str, verdict: Verdict, changes: Sequence[HeldChange]
 ) -> None:
     """One letter of the system about changes that have the same explanation."""
-    from moot.api.mail.letters import Letter, send_letter
+    from moot.api.mail.outgoing import OutgoingMessage, post_message
 
     paths = list(dict.fromkeys(each.change.path for each in changes))
     many = f"{len(paths)} files" if len(paths) > 1 else quote_name(paths[0])
@@ -82,13 +82,13 @@ def mail_holder(
     if len(changes) > SHOWN:
         lines.append(f"- and {len(changes) - SHOWN} more changes")
     what = describe_verdict(verdict)
-    letter = Letter(
+    letter = OutgoingMessage(
         to=(owner,),
         subject=" ".join(f"INFO: {what}: {many}".split())[:200],
         body="\n".join((f"What you hold was {what}:", "", *lines, "", _ADVICE[verdict.certainty])),
         importance="high",
     )
-    send_letter(workspace, SYSTEM, letter)
+    post_message(workspace, SYSTEM, letter)
 
 
 _ADVICE: Final[Mapping[Certainty, str]] = {

@@ -1,17 +1,17 @@
 """Mail between agents.
 
-answers.py        answers to mail: given, still owed, chased when they are overdue
-imports.py        mail from outside of the ledger, taken in once
+answers.py        acknowledge messages, list what is still owed, chase what is overdue
+imports.py        import mail from outside the ledger, each message once
 inbox.py          what was sent to an agent, what is new, and how far it has read
-lapsed_duties.py  answers that nobody owes or awaits any more
-letters.py        who is meant by a name, which thread, where a long text goes, how many a minute
-messages.py       messages on record: looked up by their ids, read whole
-notices.py        HANDOFF and BLOCKED: one act in two records, presence and mail
+lapsed_duties.py  cancel answers whose sender or receiver has ended
+messages.py       look up recorded messages by id, and read their whole text
+notices.py        HANDOFF and BLOCKED: an event of presence and a message, in one commit
+outgoing.py       receivers, thread and long text of a message to send; the rate limit
 reading.py        inboxes, single messages with their answers, threads, search
-research.py       what was contributed to a thread, merged into its next version
-runs.py           mail answered by participants: programs, models, scripts, people
-sending.py        messages are sent, or taken in from outside
-texts.py          empty messages to fill in, and what is wrong with one
+research.py       merge the contributions to a thread into its next version
+runs.py           let participants answer mail: programs, models, scripts, people
+sending.py        send a message, or import one from outside
+texts.py          message templates and the linter
 """
 
 from typing import TYPE_CHECKING

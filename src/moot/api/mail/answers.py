@@ -1,4 +1,4 @@
-"""Answers to mail: given, still owed, chased when they are overdue."""
+"""Acknowledge messages, list the answers that are owed, and chase those that are overdue."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import msgspec
 
 from moot.api.operation import operation
 from moot.core.clock import to_text
-from moot.core.errors import Refused
 from moot.core.findings import Finding
 from moot.core.machine import KeyClass
 from moot.core.text import Quoted
@@ -20,7 +19,6 @@ from moot.protocols.mail.views import StandingView, describe_standing, list_pend
 if TYPE_CHECKING:
     from moot.api.session import Session
     from moot.core.machine import Recorded
-    from moot.engine.engine import Engine
     from moot.protocols.mail.model import Party
 
 __all__ = [
@@ -39,10 +37,10 @@ ACK_STATUSES: Final = tuple(status.value for status in AckStatus)
 
 
 class GivenAck(msgspec.Struct, frozen=True, kw_only=True):
-    """An acknowledgement; `ack` is the id of its message, None if nothing changed by it.
+    """An acknowledgement; `ack` is the id of its message, None if it changed nothing.
 
-    `subject` is that of the message that was answered, so that a wrong number is noticed;
-    `standing` is how far the message is answered now, None if it is long settled.
+    `subject` is that of the answered message, so that a caller notices a wrong id. `standing` says
+    who has answered the message, None if it is no longer tracked.
     """
 
     id: str
@@ -55,15 +53,15 @@ class GivenAck(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PendingMessages(msgspec.Struct, frozen=True):
-    """Messages that wait for an answer, and for whose."""
+    """Messages that wait for an answer, and whose answers are missing."""
 
     pending: list[StandingView]
 
 
 class ChasedMessage(msgspec.Struct, frozen=True):
-    """A message whose answer was overdue, and what was done about it.
+    """A message whose answer was overdue, and what Moot did about it.
 
-    `told` is who learns that no answer came: every person registered here, then the sender.
+    `told` is who was notified: every registered person, then the sender.
     """
 
     id: str
@@ -78,7 +76,7 @@ class ChasedMessages(msgspec.Struct, frozen=True):
 
 
 def canonical_status(text: str) -> str | None:
-    """The status of an acknowledgement that is meant, whatever its case; None if there is none."""
+    """Return the acknowledgement status with this name, in any case; None if there is none."""
     from moot.protocols.mail.case import read_ack_status
 
     status = read_ack_status(text)
@@ -98,9 +96,9 @@ def ack(
     """Acknowledge a message. `status` is Received, Understood, Will Action or Completed.
 
     Any status acknowledges it; Completed also closes a QUESTION, HANDOFF or BLOCKED. A later one
-    takes the place of an earlier one; the same again, without notes, changes nothing. The event
-    that a HANDOFF or BLOCKED is about is answered in the same commit. Refused to its
-    sender and to agents that it was not sent to.
+    replaces an earlier one; the same again, without notes, changes nothing. The same commit answers
+    the event that a HANDOFF or BLOCKED is about. Refused to the sender of the message and to agents
+    that did not receive it.
     """
     from moot.api.mail.messages import canonical_id, require_thread_of
     from moot.api.mail.notices import acknowledge
@@ -109,8 +107,8 @@ def ack(
     workspace, name = session.workspace, session.actor(agent)
     message_id = canonical_id(workspace, message_id)
     require_thread_of(workspace, message_id)
-    done = acknowledge(workspace, name, message_id, status, notes, key=key)
-    outcome = done.mail
+    acknowledged = acknowledge(workspace, name, message_id, status, notes, key=key)
+    outcome = acknowledged.mail
     message = MAIL.require_state(outcome.state).find_message(message_id)
     events = (recorded.event for recorded in outcome.recorded)
     sent = next((event for event in events if isinstance(event, MessageSent)), None)
@@ -120,16 +118,18 @@ def ack(
         agent=name,
         ack=None if sent is None else sent.id,
         standing=None if message is None else describe_standing(message, now),
-        moved=tuple(map(Quoted, done.moved)),
-        findings=(*outcome.findings, *done.remarks),
+        moved=tuple(map(Quoted, acknowledged.moved)),
+        findings=(*outcome.findings, *acknowledged.remarks),
         subject=None if message is None else Quoted(message.subject),
     )
 
 
 @operation("mail.pending")
 def pending(session: Session, *, agent: str | None = None) -> PendingMessages:
-    """What still waits for an answer: all of it, or what `agent` (default: whose session it is)
-    sent or owes; what is due first comes first."""
+    """List messages that wait for an answer, the earliest due first.
+
+    With `agent` (default: the acting agent, if any) only those that it sent or owes an answer.
+    """
     from moot.api.mail.lapsed_duties import find_settled
     from moot.api.mail.messages import open_threads
 
@@ -148,18 +148,19 @@ def pending(session: Session, *, agent: str | None = None) -> PendingMessages:
 
 @operation("mail.tick", writes=True, as_ledger=True)
 def tick(session: Session) -> ChasedMessages:
-    """Remind agents whose answer is overdue, then tell the registered people and the sender.
+    """Remind agents whose answer is overdue, then notify the registered people and the sender.
 
-    Each thread is a commit of its own. What was applied is no longer overdue, so a repeat needs no
-    key. Refused where the root key, which applies time limits, is not in the key folder.
+    Each thread is a separate commit. A limit applies once, so a repeat needs no key. Refused
+    without the root key, which applies time limits.
     """
     from moot.api.mail.messages import open_threads
+    from moot.api.presence.agenda import require_root_key
 
     engine = session.workspace.engine
-    _require_root_key(engine)
+    require_root_key(engine, "moot mail tick")
     outcomes = [engine.tick(stream) for stream, _ in open_threads(session.workspace)]
     registered = engine.registry().agents.values()
-    people = [one.name for one in registered if one.kind is KeyClass.HUMAN and not one.retired]
+    people = [each.name for each in registered if each.kind is KeyClass.HUMAN and not each.retired]
     return ChasedMessages(
         [
             chased
@@ -170,26 +171,17 @@ def tick(session: Session) -> ChasedMessages:
     )
 
 
-def _require_root_key(engine: Engine) -> None:
-    engine.require_writable()
-    if not engine.signs_as_ledger:
-        raise Refused(
-            "key_missing",
-            "time limits are applied by the root key, which is not in this key folder",
-            hint="it stays due until the user who ran `moot init` runs `moot mail tick`",
-        )
-
-
 def _describe_chased(
     recorded: Sequence[Recorded[Any]], people: list[str]
 ) -> Iterator[ChasedMessage]:
-    for one in recorded:
-        event, at = one.event, to_text(one.at)
+    for each in recorded:
+        event, at = each.event, to_text(each.at)
         if isinstance(event, MessageResent):
             yield ChasedMessage(event.id, "resent", _names(event.to), at)
         elif isinstance(event, MessageEscalated):
-            told = [other.event for other in recorded if isinstance(other.event, MessageSent)]
-            senders = [party.name for sent in told if sent.re == event.id for party in sent.to]
+            sent = [other.event for other in recorded if isinstance(other.event, MessageSent)]
+            notices = [message for message in sent if message.re == event.id]
+            senders = [party.name for notice in notices for party in notice.to]
             names = _names(event.missing)
             yield ChasedMessage(event.id, "escalated", names, at, (*people, *senders))
 

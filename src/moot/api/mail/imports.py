@@ -1,4 +1,4 @@
-"""Mail from outside of the ledger: who of us it is for, and that it is taken in once."""
+"""Import mail from outside the ledger: find its receivers here, and import each message once."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from moot.api.mail.letters import store_long_body
 from moot.api.mail.messages import read_message
+from moot.api.mail.outgoing import store_long_body
 from moot.core.errors import Refused
 from moot.core.findings import Severity
 from moot.core.machine import Recorded, is_kind
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 class ImportedMessage(msgspec.Struct, frozen=True):
-    """An imported message, and the answer that it was wrong, if it was."""
+    """An imported message, and the answer that reports its errors, if it has any."""
 
     message: Recorded[MessageImported]
     answer: Recorded[MessageSent] | None
@@ -51,7 +51,7 @@ class ImportedMessage(msgspec.Struct, frozen=True):
 def import_once(
     workspace: Workspace, actor: str, envelope: MessageFile, text: str, thread: str | None
 ) -> ImportedMessage:
-    """Import once; a message that was taken in before is shown as it stands."""
+    """Import a message; if it was imported before, return it as it was recorded."""
     digest = hashlib.sha256(text.encode()).hexdigest()
     outside_id = envelope.id or f"sha256:{digest[:16]}"
     command = _make_command(workspace, actor, envelope, outside_id)
@@ -63,14 +63,14 @@ def import_once(
         own = require_thread_id(thread)
     stream = stream_of(own if is_thread_id(own) else f"m-{digest[:10]}")
     outcome = workspace.engine.execute(stream, command, actor)
-    if not outcome.recorded:  # another process was quicker
+    if not outcome.recorded:  # another process imported it meanwhile
         return import_once(workspace, actor, envelope, text, thread)
     answer = outcome.newest(MessageSent) if len(outcome.recorded) > 1 else None
     return ImportedMessage(outcome.newest(MessageImported), answer, replayed=False)
 
 
 def _find_earlier(workspace: Workspace, command: Import) -> ImportedMessage | None:
-    """The message with this id, if there is one; its answer was recorded right behind it."""
+    """Return the message with this id, if there is one; its answer is the next message."""
     with workspace.store.read() as view:
         row = view.row(IMPORTED_MESSAGES, command.outside_id)
         if row is None:
@@ -80,8 +80,8 @@ def _find_earlier(workspace: Workspace, command: Import) -> ImportedMessage | No
         if not is_kind(message, MessageImported) or not _is_same(command, message.event):
             raise Refused(
                 "outside_id_taken",
-                f"another message with the id {command.outside_id} was taken in as {known}",
-                hint="give this one another `id`, or none, if it is a message of its own",
+                f"another message with the id {command.outside_id} was imported as {known}",
+                hint="if this is a different message, give it another `id` or none",
             )
         imported = ImportedMessage(message, None, replayed=True)
         if imported.is_valid:
@@ -109,10 +109,10 @@ def _make_command(
     to, cc = _find_receivers(workspace, envelope.to), _find_receivers(workspace, envelope.cc)
     if not any(party.epoch for party in to):  # no agent here is addressed: the importer reads it
         to = (*to, Party(actor, agents[actor].epoch)) if actor in agents else to
-    # What a reader would take two names for: `Amber-Otter ` for `amber-otter`.
+    # A name that a reader would confuse with ours counts as ours: `Amber-Otter ` is `amber-otter`.
     folded = unicodedata.normalize("NFKC", envelope.sender).casefold().replace("_", "-")
-    called = "-".join(folded.split())
-    known = envelope.importance in set(Importance)
+    sender = "-".join(folded.split())
+    is_importance = envelope.importance in set(Importance)
     return Import(
         outside_id=outside_id,
         sender=envelope.sender or "unknown",
@@ -121,22 +121,22 @@ def _make_command(
         to=to,
         cc=cc,
         ack_required=envelope.ack_required,
-        importance=envelope.importance if known else Importance.NORMAL.value,
+        importance=envelope.importance if is_importance else Importance.NORMAL.value,
         sent=envelope.created_at,
-        sender_here=called in agents or called in RESERVED,
+        sender_here=sender in agents or sender in RESERVED,
         agents=tuple(sorted(agents)),
         artifact=store_long_body(workspace, envelope.body),
         outside_thread=envelope.thread_id,
-        sender_reserved=called in RESERVED,
+        sender_reserved=sender in RESERVED,
     )
 
 
 def _find_receivers(workspace: Workspace, names: Iterable[str]) -> tuple[Party, ...]:
-    """Names we do not know, or that have ended, stay in the message and get nothing."""
+    """Return all names; unknown and ended ones get epoch 0, and so no copy in an inbox."""
     registry = workspace.engine.registry()
-    found = []
+    receivers = []
     for name in dict.fromkeys(names):
         agent = registry.agents.get(name)
-        here = agent is not None and registry.keys[agent.kid].ending is None
-        found.append(Party(name[:200], agent.epoch if agent is not None and here else 0))
-    return tuple(found)
+        is_here = agent is not None and registry.keys[agent.kid].ending is None
+        receivers.append(Party(name[:200], agent.epoch if agent is not None and is_here else 0))
+    return tuple(receivers)

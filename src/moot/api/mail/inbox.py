@@ -1,9 +1,9 @@
 """Inboxes: what was sent to an agent, what is new, and how far it has read.
 
-Everything here comes from index rows and delivery cursors; no thread is read. How far an agent got
-is kept for each thread by position, so a clock that goes back hides nothing. To find what is new
-quickly, only rows from a day before the last complete look are read, and all of them once an hour:
-what was dated further back is new then.
+All of this comes from index rows and delivery cursors; no thread is read. A cursor for each thread
+holds the position up to which the agent has read, so a clock that goes back hides no message. To be
+fast, a look reads only rows dated from a day before the last complete look; once an hour it reads
+all rows (a sweep), which finds messages with older dates.
 """
 
 from __future__ import annotations
@@ -28,11 +28,12 @@ if TYPE_CHECKING:
     from moot.workspace.workspace import Workspace
 
 UNREAD, SEEN, ACKED = "unread", "seen", "acked"
-LOOKED: Final = "mail"  # the cursor that says when all that was new had been shown
-_SWEPT: Final = "mail all"  # and the one that says when it was looked for among all there is
-_TOLD: Final = "told "  # before a thread's name: how far its messages were announced
-_TOLD_AT: Final = "told"
-_TOLD_MARGIN: Final = 10 * MINUTE
+# Names of delivery cursors, as they are stored:
+_ALL_READ_AT: Final = "mail"  # when all new messages had been shown
+_SWEPT_AT: Final = "mail all"  # when the last sweep was
+_ANNOUNCED_PREFIX: Final = "told "  # + thread: up to which position messages were announced
+_ANNOUNCED_AT: Final = "told"  # when messages were last announced
+_ANNOUNCED_MARGIN: Final = 10 * MINUTE
 _PAGE: Final = 1_000
 
 
@@ -44,7 +45,7 @@ class Box(msgspec.Struct, frozen=True):
 
     @property
     def cursor(self) -> str:
-        """Another holder of the name has cursors of its own."""
+        """The owner of its delivery cursors; each holder of a name has separate ones."""
         return f"{self.name}@{self.epoch}"
 
 
@@ -69,24 +70,26 @@ def box_of(workspace: Workspace, name: str) -> Box | None:
     return None if agent is None else Box(name, agent.epoch)
 
 
-def everything(view: View, box: Box) -> list[InboxEntry]:
-    """Every message, oldest first."""
+def list_all(view: View, box: Box) -> list[InboxEntry]:
+    """Return every message, oldest first."""
     return list(_read_entries(view, box, ""))
 
 
-def threads_in(view: View, box: Box) -> set[str]:
-    """The streams of every thread of which something is in the box."""
+def streams_with_mail(view: View, box: Box) -> set[str]:
+    """Return the streams of all threads with a message in the box."""
     return {row.stream for row in _rows(view, box, "")}
 
 
-def unread(view: View, box: Box, now: Millis) -> list[InboxEntry]:
-    """What has not been shown yet and not been answered either, oldest first."""
-    since = "" if _sweep_due(view, box, now) else _before(view, box, LOOKED, now, DAY)
+def list_unread(view: View, box: Box, now: Millis) -> list[InboxEntry]:
+    """Return messages that were neither shown nor answered yet, oldest first."""
+    since = (
+        "" if _is_sweep_due(view, box, now) else _start_time_key(view, box, _ALL_READ_AT, now, DAY)
+    )
     return _unread_since(view, box, since)
 
 
-def _sweep_due(view: View, box: Box, now: Millis) -> bool:
-    swept = view.cursor(box.cursor, _SWEPT)
+def _is_sweep_due(view: View, box: Box, now: Millis) -> bool:
+    swept = view.cursor(box.cursor, _SWEPT_AT)
     return not swept <= now < swept + HOUR
 
 
@@ -96,26 +99,27 @@ def _unread_since(view: View, box: Box, since: str) -> list[InboxEntry]:
     ]
 
 
-def _before(view: View, box: Box, name: str, now: Millis, margin: Millis) -> str:
-    """Where to begin: a margin before the last time, whichever way the clock went since."""
+def _start_time_key(view: View, box: Box, name: str, now: Millis, margin: Millis) -> str:
+    """Return the key from which to read: `margin` before the last time, or before now if the clock
+    went back."""
     last = view.cursor(box.cursor, name)
     return time_key(min(last, now) - margin) if last else ""
 
 
 def announce_new(workspace: Workspace, box: Box) -> list[InboxEntry]:
-    """What is new and was not announced before; from now on it was.
+    """Return new messages that were not announced before, and mark them as announced.
 
-    Asked after every step of a coding tool, so it looks no further back than it must: what it
+    Hooks call this after every step of a coding tool, so it reads only the last minutes. What it
     misses because a clock went back is still new in the inbox.
     """
     engine = workspace.engine
 
     def not_announced(view: View) -> list[InboxEntry]:
-        since = _before(view, box, _TOLD_AT, engine.clock(), _TOLD_MARGIN)
+        since = _start_time_key(view, box, _ANNOUNCED_AT, engine.clock(), _ANNOUNCED_MARGIN)
         return [
             entry
             for entry in _unread_since(view, box, since)
-            if entry.position >= view.cursor(box.cursor, _TOLD + entry.thread)
+            if entry.position >= view.cursor(box.cursor, _ANNOUNCED_PREFIX + entry.thread)
         ]
 
     with engine.store.read() as view:
@@ -124,36 +128,38 @@ def announce_new(workspace: Workspace, box: Box) -> list[InboxEntry]:
 
     def pick(view: View) -> tuple[list[InboxEntry], Mapping[str, int]]:
         new = not_announced(view)
-        positions = {_TOLD + thread: reach for thread, reach in _positions(new).items()}
-        return new, {**positions, _TOLD_AT: max(engine.clock(), 1)}
+        positions = {
+            _ANNOUNCED_PREFIX + thread: reach for thread, reach in _reached_positions(new).items()
+        }
+        return new, {**positions, _ANNOUNCED_AT: max(engine.clock(), 1)}
 
     return engine.deliver(box.cursor, pick)
 
 
-def take(workspace: Workspace, box: Box, limit: int) -> tuple[list[InboxEntry], int]:
-    """What is new, at most about `limit`, now marked as seen; and how much more there is."""
+def take_unread(workspace: Workspace, box: Box, limit: int) -> tuple[list[InboxEntry], int]:
+    """Return about `limit` new messages and mark them as seen; also return how many remain."""
     engine = workspace.engine
     with engine.store.read() as view:
         now = engine.clock()
-        if not _sweep_due(view, box, now) and not unread(view, box, now):
+        if not _is_sweep_due(view, box, now) and not list_unread(view, box, now):
             return [], 0
 
     def pick(view: View) -> tuple[tuple[list[InboxEntry], int], Mapping[str, int]]:
         now = max(engine.clock(), 1)
-        new = unread(view, box, now)
-        # The first ones, and what of the same thread is before them: a cursor passes both.
-        reach = _positions(new[:limit])
+        new = list_unread(view, box, now)
+        # Also show earlier messages of the same threads: the cursor passes them too.
+        reach = _reached_positions(new[:limit])
         shown = [entry for entry in new if entry.position < reach.get(entry.thread, 0)]
-        positions = _positions(shown)
+        positions = _reached_positions(shown)
         if len(shown) == len(new):
-            swept = {_SWEPT: now} if _sweep_due(view, box, now) else {}
-            positions |= {LOOKED: now, **swept}
+            swept = {_SWEPT_AT: now} if _is_sweep_due(view, box, now) else {}
+            positions |= {_ALL_READ_AT: now, **swept}
         return (shown, len(new) - len(shown)), positions
 
     return engine.deliver(box.cursor, pick)
 
 
-def _positions(entries: list[InboxEntry]) -> dict[str, int]:
+def _reached_positions(entries: list[InboxEntry]) -> dict[str, int]:
     reach: dict[str, int] = {}
     for entry in entries:
         reach[entry.thread] = max(reach.get(entry.thread, 0), entry.position + 1)
@@ -174,7 +180,7 @@ def _read_entries(view: View, box: Box, since: str, new_only: bool = False) -> I
 
 
 def _reached(view: View, box: Box) -> Callable[[str], int]:
-    """How far the box's agent has read in a thread; asked once a thread."""
+    """Return a function that tells how far the agent has read in a thread; it reads each once."""
     known: dict[str, int] = {}
 
     def of(stream: str) -> int:

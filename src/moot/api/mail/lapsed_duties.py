@@ -1,10 +1,9 @@
-"""Duties that end: with a session what it owed and was owed, with an event its message.
+"""Cancel the duties of sessions that have ended, and settle messages about events that are over.
 
-A session has ended when its name is retired, or when another session goes on under it: while it can
-still be adopted, nothing lapses. What nobody can answer any more is told to the living sender
-("not answered: X ended"); what nobody waits for any more just ends. Both are on record, signed by
-the ledger's own key; where that is not at hand they stay due, and lists leave them out all the
-same.
+A session has ended when its name is retired or another session adopted it; while it can still be
+adopted, its duties stay. If no receiver is left to answer, the sender gets a message ("not
+answered: X ended"); if the sender has ended, the duty just ends. The ledger's own key signs both;
+without that key duties stay due, but lists leave them out.
 """
 
 from __future__ import annotations
@@ -35,28 +34,28 @@ if TYPE_CHECKING:
 
 
 class LapsedDuty(msgspec.Struct, frozen=True):
-    """A message or an event that nobody waits for any more, and who has ended."""
+    """A message or an event that needs no answer any more, and who has ended."""
 
     id: str
     ended: str
 
 
 def settle_messages(workspace: Workspace, name: str | None = None) -> None:
-    """Settle the messages about requests that nobody needs any more.
+    """Settle the messages about requests that are over.
 
-    Signed by `name` where it sent or received the request, else by the ledger's own key; where that
-    is not at hand the next of them does it, and lists leave the message out all the same.
+    `name` signs if it sent or received the request, else the ledger's own key. Without either the
+    message waits for the next call; lists leave it out until then.
     """
-    from moot.api.mail.notices import message_about, settlement
+    from moot.api.mail.notices import find_message_about, settle_job
 
     for event in _requests_over(workspace):
         signer = name if name in event.parties else None
         if signer is None and workspace.engine.signs_as_ledger:
             signer = SYSTEM
-        message = message_about(workspace, event.id) if signer else None
+        message = find_message_about(workspace, event.id) if signer else None
         if signer and message is not None and message.is_waiting:
-            job = settlement(message.id, f"{event.id} is settled", signer)
-            with suppress(MootError):  # it was answered just now
+            job = settle_job(message.id, f"{event.id} is settled", signer)
+            with suppress(MootError):  # it was answered meanwhile
                 workspace.engine.execute(job.stream, job.command, signer)
 
 
@@ -67,7 +66,7 @@ def settle_after(workspace: Workspace, name: str, outcome: JobOutcome) -> None:
 
 
 def find_settled(workspace: Workspace) -> frozenset[str]:
-    """The requests that are over, by id: nobody owes their messages an answer."""
+    """Return the ids of requests that are over: their messages need no answer."""
     return frozenset(event.id for event in _requests_over(workspace))
 
 
@@ -78,41 +77,41 @@ def _requests_over(workspace: Workspace) -> list[PresenceMessage]:
 
 
 def lapse_duties(workspace: Workspace) -> tuple[LapsedDuty, ...]:
-    """Let everything lapse that is owed by or to somebody who has ended; a repeat finds nothing."""
+    """Cancel every duty that is owed by or to an ended agent; a repeat finds none."""
     settle_messages(workspace)
     registry = workspace.engine.registry()
     jobs = [*_presence_jobs(workspace, registry), *_mail_jobs(workspace, registry)]
-    done: list[LapsedDuty] = []
-    for job, is_told in jobs:
+    lapsed: list[LapsedDuty] = []
+    for job, unanswered in jobs:
         try:
             workspace.engine.execute(job.stream, job.command, SYSTEM)
         except MootError as error:
             if error.code == "key_missing":
                 break
-            continue  # it was answered just now
+            continue  # it was answered meanwhile
         command = job.command
         assert isinstance(command, Lapse | LapseAnswer), "these are all"
-        done.append(LapsedDuty(command.id, command.ended))
-        if is_told is not None:
-            _tell_sender(workspace, is_told, command.ended)
-    return tuple(done)
+        lapsed.append(LapsedDuty(command.id, command.ended))
+        if unanswered is not None:
+            _notify_sender(workspace, unanswered, command.ended)
+    return tuple(lapsed)
 
 
 def _presence_jobs(
     workspace: Workspace, registry: Registry
 ) -> Iterator[tuple[Job, PresenceMessage | None]]:
-    """With the message if its sender must be told by a letter: mail tells it otherwise."""
-    from moot.api.mail.notices import message_about
+    """Yield each job, with its event if the sender must get a message: mail sends it otherwise."""
+    from moot.api.mail.notices import find_message_about
 
     for message in workspace.engine.state(PRESENCE, STREAM).pending.values():
         receiver_ended = _has_ended(registry, message.to, message.to_epoch)
         sender_ended = _has_ended(registry, message.sender, message.sender_epoch)
         ended = message.to if receiver_ended else message.sender if sender_ended else None
         if ended is not None:
-            is_told = receiver_ended and not sender_ended
-            by_letter = is_told and message_about(workspace, message.id) is None
+            can_read = receiver_ended and not sender_ended
+            needs_message = can_read and find_message_about(workspace, message.id) is None
             job = Job(STREAM, LapseAnswer(id=message.id, ended=ended), SYSTEM)
-            yield job, message if by_letter else None
+            yield job, message if needs_message else None
 
 
 def _mail_jobs(workspace: Workspace, registry: Registry) -> Iterator[tuple[Job, None]]:
@@ -128,7 +127,7 @@ def _mail_jobs(workspace: Workspace, registry: Registry) -> Iterator[tuple[Job, 
 
 
 def _last_who_could_answer(registry: Registry, message: MailMessage) -> str | None:
-    """Who has ended, if nobody is left who could still answer."""
+    """Return the last receiver if all that could answer have ended; None if one is left."""
     awaited = message.missing_receivers or tuple(each for each in message.to if each.epoch)
     if all(_has_ended(registry, each.name, each.epoch) for each in awaited):
         return awaited[-1].name if awaited else None
@@ -136,18 +135,18 @@ def _last_who_could_answer(registry: Registry, message: MailMessage) -> str | No
 
 
 def _has_ended(registry: Registry, name: str | None, epoch: int) -> bool:
-    """A holder of a name that nobody can be any more. Names without a key never end."""
-    known = name is not None and name in registry.agents and epoch > 0
-    return known and not registry.is_holder(name or "", epoch)
+    """Return True if this holder of the name has ended; names without a key never end."""
+    is_known = name is not None and name in registry.agents and epoch > 0
+    return is_known and not registry.is_holder(name or "", epoch)
 
 
-def _tell_sender(workspace: Workspace, message: PresenceMessage, ended: str) -> None:
-    from moot.api.mail.letters import Letter, send_letter
+def _notify_sender(workspace: Workspace, message: PresenceMessage, ended: str) -> None:
+    from moot.api.mail.outgoing import OutgoingMessage, post_message
 
-    letter = Letter(
+    outgoing = OutgoingMessage(
         to=(message.sender or "",),
         subject=f"INFO: not answered: {ended} ended",
         body=f"Not answered: {ended} ended. It was about {message.id}: {message.subject}",
     )
-    with suppress(MootError):  # it stands on record all the same
-        send_letter(workspace, SYSTEM, letter)
+    with suppress(MootError):  # the lapsed duty is recorded anyway
+        post_message(workspace, SYSTEM, outgoing)

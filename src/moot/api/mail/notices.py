@@ -1,8 +1,7 @@
-"""A notice is one act in two records: the event of presence, and the message of mail.
+"""HANDOFF and BLOCKED: an event of presence and the message of mail about it, in one commit.
 
-HANDOFF and BLOCKED are sent, accepted and acknowledged together, in one commit; the message names
-the event and its cause is the event's hash. The same key gives the same pair. Both say the same,
-field by field (FLO-11).
+Both are sent, accepted and acknowledged together. The message names the event, and its cause is the
+event's hash. The same key gives the same pair. Both say the same, field by field (FLO-11).
 """
 
 from __future__ import annotations
@@ -13,12 +12,12 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
 
-from moot.api.mail.letters import (
-    Letter,
-    PostedLetter,
+from moot.api.mail.outgoing import (
+    OutgoingMessage,
+    PostedMessage,
     describe_posted,
-    make_job,
-    read_ack_in,
+    make_send_job,
+    read_handwritten_ack,
     run_job,
 )
 from moot.core.errors import NotFound, Refused
@@ -32,7 +31,6 @@ from moot.protocols.mail.machine import MACHINE
 from moot.protocols.mail.model import MailMessage, is_thread_id, stream_of, thread_of_id
 from moot.protocols.mail.types import AckStatus, MessageType
 from moot.protocols.presence import STREAM
-from moot.protocols.presence import events as did
 from moot.protocols.presence.commands import (
     Accept,
     MarkSeen,
@@ -40,14 +38,14 @@ from moot.protocols.presence.commands import (
     SendHandoff,
     Withdraw,
 )
+from moot.protocols.presence.events import BlockedSent, HandoffSent, ScopeHandedOver
 
 if TYPE_CHECKING:
     from moot.workspace.workspace import Workspace
 
 Notice = SendHandoff | SendBlocked
-# What mail says about a message is what presence says about its event: the table of receipts, by
-# which Received is only seen.
-RECEIPTS: Final[dict[AckStatus | None, type[Accept] | type[MarkSeen]]] = {
+# The status of an answer in mail -> the command that records the same for the event in presence.
+EVENT_COMMANDS: Final[dict[AckStatus | None, type[Accept] | type[MarkSeen]]] = {
     AckStatus.RECEIVED: MarkSeen,
     AckStatus.UNDERSTOOD: Accept,
     AckStatus.WILL_ACTION: Accept,
@@ -65,18 +63,18 @@ class Acknowledged(NamedTuple):
 
     @property
     def moved(self) -> tuple[str, ...]:
-        """Scopes that the agent that answered holds from now on."""
-        return moved_to(self.event) if self.event is not None else ()
+        """Scopes that the answering agent holds now."""
+        return moved_scopes(self.event) if self.event is not None else ()
 
     @property
     def remarks(self) -> tuple[Finding, ...]:
         return self.event.findings if self.event is not None else ()
 
 
-def moved_to(accepted: JobOutcome) -> tuple[str, ...]:
-    """The scopes that an accepted HANDOFF moved."""
+def moved_scopes(accepted: JobOutcome) -> tuple[str, ...]:
+    """Return the scopes that an accepted HANDOFF moved."""
     moved = (recorded.event for recorded in accepted.recorded)
-    return tuple(event.scope for event in moved if isinstance(event, did.ScopeHandedOver))
+    return tuple(event.scope for event in moved if isinstance(event, ScopeHandedOver))
 
 
 def send(
@@ -86,20 +84,20 @@ def send(
     key: str | None = None,
     corr: str | None = None,
 ) -> list[JobOutcome]:
-    """The event, then the message about it; both or neither."""
-    made = make_job(workspace, sender, _LETTERS[type(notice)](notice, sender, key))
+    """Send the event, then the message about it; both or neither."""
+    send_job = make_send_job(workspace, sender, _MESSAGES[type(notice)](notice, sender, key))
 
-    def message(sent: JobOutcome) -> Job:
+    def cite_event(sent: JobOutcome) -> Job:
         recorded = sent.newest(_EVENTS[type(notice)])
-        command = msgspec.structs.replace(made.command, event=recorded.event.id)
+        command = msgspec.structs.replace(send_job.command, event=recorded.event.id)
         cause = recorded.hash.hex()
-        return msgspec.structs.replace(made, command=command, cause=cause, corr=corr)
+        return msgspec.structs.replace(send_job, command=command, cause=cause, corr=corr)
 
-    return workspace.engine.execute_chain(Job(STREAM, notice, sender, key, corr=corr), message)
+    return workspace.engine.execute_chain(Job(STREAM, notice, sender, key, corr=corr), cite_event)
 
 
-def _handoff(notice: SendHandoff, sender: str, key: str | None) -> Letter:
-    return Letter(
+def _handoff(notice: SendHandoff, sender: str, key: str | None) -> OutgoingMessage:
+    return OutgoingMessage(
         to=(notice.to,),
         subject=_subject(f"HANDOFF: {notice.subject} to {notice.to}"),
         body=write_handoff_body(
@@ -116,8 +114,8 @@ def _handoff(notice: SendHandoff, sender: str, key: str | None) -> Letter:
     )
 
 
-def _blocked(notice: SendBlocked, _sender: str, key: str | None) -> Letter:
-    return Letter(
+def _blocked(notice: SendBlocked, _sender: str, key: str | None) -> OutgoingMessage:
+    return OutgoingMessage(
         to=(notice.to,),
         subject=_subject(f"BLOCKED: {notice.subject}"),
         body=write_blocked_body(
@@ -132,40 +130,40 @@ def _blocked(notice: SendBlocked, _sender: str, key: str | None) -> Letter:
 
 
 _IMPORTANCE: Final = {"low": "low", "medium": "normal", "high": "high"}
-_EVENTS: Final[dict[type[Notice], type[did.HandoffSent | did.BlockedSent]]] = {
-    SendHandoff: did.HandoffSent,
-    SendBlocked: did.BlockedSent,
+_EVENTS: Final[dict[type[Notice], type[HandoffSent | BlockedSent]]] = {
+    SendHandoff: HandoffSent,
+    SendBlocked: BlockedSent,
 }
-_LETTERS: Final[dict[type[Any], Callable[[Any, str, str | None], Letter]]] = {
+_MESSAGES: Final[dict[type[Any], Callable[[Any, str, str | None], OutgoingMessage]]] = {
     SendHandoff: _handoff,
     SendBlocked: _blocked,
 }
 
 
 def _subject(text: str) -> str:
-    """One line, whatever the event's subject holds."""
+    """Return the text as one line, whatever characters the event's subject contains."""
     return " ".join("".join(c if c.isprintable() else " " for c in text).split())[:_MAX_SUBJECT]
 
 
 def thread_of_work(work: str) -> str | None:
-    """A work item has one thread, called like it as far as letters allow; None: a new one."""
+    """Return the thread of a work item, named after it; None: the name gives no thread id."""
     if is_thread_id(work):
         return work
-    named = re.sub(r"[^a-z0-9_-]+", "-", work.lower()).strip("-")[:80]
-    return named if is_thread_id(named) else None
+    thread = re.sub(r"[^a-z0-9_-]+", "-", work.lower()).strip("-")[:80]
+    return thread if is_thread_id(thread) else None
 
 
 def accept(
     workspace: Workspace, name: str, event: str, key: str | None = None, notes: str = ""
 ) -> JobOutcome:
-    """Accept an event of presence; its message is acknowledged with it, in the words of `notes`.
+    """Accept an event of presence, and acknowledge its message in the same commit with `notes`.
 
-    What a HANDOFF asks for, that somebody takes the work on, has happened then: it is settled. So
-    is a BLOCKED with `notes`, which are the input; without, it waits until the input is there.
+    This completes a HANDOFF: an agent has taken on the work. It completes a BLOCKED only with
+    `notes`, which are the requested input; otherwise the message still waits for it.
     """
     first = Job(STREAM, Accept(id=event), name, key)
-    message = message_about(workspace, event)
-    if message is None or not message.is_waiting or not _expects(workspace, message, name):
+    message = find_message_about(workspace, event)
+    if message is None or not message.is_waiting or not _can_accept(workspace, message, name):
         return run_job(workspace, first)
     is_done = message.type is MessageType.HANDOFF or bool(notes.strip())
     status = AckStatus.COMPLETED if is_done else AckStatus.WILL_ACTION
@@ -173,17 +171,19 @@ def accept(
     return workspace.engine.execute_chain(first, lambda _: second)[0]
 
 
-def withdraw(workspace: Workspace, name: str, ask: Withdraw, key: str | None = None) -> JobOutcome:
-    """Withdraw an entry of presence; the message about it, if it waits, is settled with it."""
-    first, message = Job(STREAM, ask, name, key), message_about(workspace, ask.id)
+def withdraw(
+    workspace: Workspace, name: str, command: Withdraw, key: str | None = None
+) -> JobOutcome:
+    """Withdraw an event of presence; the same commit settles its message if that still waits."""
+    first, message = Job(STREAM, command, name, key), find_message_about(workspace, command.id)
     if message is None or not message.is_waiting:
         return run_job(workspace, first)
-    second = settlement(message.id, f"{ask.id} was withdrawn: {ask.reason}", name)
+    second = settle_job(message.id, f"{command.id} was withdrawn: {command.reason}", name)
     return workspace.engine.execute_chain(first, lambda _: second)[0]
 
 
-def settlement(message_id: str, why: str, name: str) -> Job:
-    """Settles the message about an event that is over."""
+def settle_job(message_id: str, why: str, name: str) -> Job:
+    """Return the job that settles the message about an event that is over."""
     return Job(stream_of(thread_of_id(message_id)), Settle(id=message_id, why=why[:_MAX_WHY]), name)
 
 
@@ -197,22 +197,22 @@ def acknowledge(
     link: Link = NO_LINK,
     key: str | None = None,
 ) -> Acknowledged:
-    """Acknowledge a message, and the event it is about, if that is not long over."""
+    """Acknowledge a message, and the event it is about if that can still be answered."""
     job = _acknowledgement(message_id, status, notes, name, link)
     job = msgspec.structs.replace(job, key=key)
     return _acknowledge_both(workspace, job, message_id, read_ack_status(status))
 
 
-def send_message(workspace: Workspace, sender: str, letter: Letter) -> PostedLetter:
-    """Send a message; an ACK that was written by hand is a receipt like any other."""
-    job, ack = make_job(workspace, sender, letter), read_ack_in(letter)
+def send_message(workspace: Workspace, sender: str, outgoing: OutgoingMessage) -> PostedMessage:
+    """Send a message; an ACK written by hand also answers the event it is about."""
+    job, ack = make_send_job(workspace, sender, outgoing), read_handwritten_ack(outgoing)
     if ack is None:
-        return describe_posted(workspace, letter, run_job(workspace, job))
-    answered = ack.message_id or letter.re or ""
-    done = _acknowledge_both(workspace, job, answered, ack.status)
-    sent = describe_posted(workspace, letter, done.mail)
-    findings = (*sent.findings, *done.remarks)
-    return msgspec.structs.replace(sent, findings=findings, moved=done.moved)
+        return describe_posted(workspace, outgoing, run_job(workspace, job))
+    answered = ack.message_id or outgoing.re or ""
+    acknowledged = _acknowledge_both(workspace, job, answered, ack.status)
+    posted = describe_posted(workspace, outgoing, acknowledged.mail)
+    findings = (*posted.findings, *acknowledged.remarks)
+    return msgspec.structs.replace(posted, findings=findings, moved=acknowledged.moved)
 
 
 def _acknowledge_both(
@@ -223,23 +223,24 @@ def _acknowledge_both(
     message = state.find_message(message_id)
     if message is None or message.event is None or status is None:
         return Acknowledged(run_job(workspace, job))
-    receipt = RECEIPTS[status](id=message.event)
-    first = Job(STREAM, receipt, job.actor, job.key, cause=job.cause, corr=job.corr)
+    command = EVENT_COMMANDS[status](id=message.event)
+    first = Job(STREAM, command, job.actor, job.key, cause=job.cause, corr=job.corr)
     try:
         event, mail = workspace.engine.execute_chain(first, lambda _: job)
         return Acknowledged(mail, event)
     except (Refused, NotFound) as refused:
-        if refused.code not in _MESSAGE_ALONE:
+        if refused.code not in _MESSAGE_ONLY_CODES:
             raise
     return Acknowledged(run_job(workspace, job))
 
 
-# Why the event may not be answered while its message may: it is long over, or was sent to others.
-_MESSAGE_ALONE: Final = frozenset({"event_not_found", "ack_forbidden", "not_addressed"})
+# Refusals of the event's answer after which the message is still answered: the event is no longer
+# kept, or was sent to others.
+_MESSAGE_ONLY_CODES: Final = frozenset({"event_not_found", "ack_forbidden", "not_addressed"})
 
 
-def message_about(workspace: Workspace, event: str) -> MailMessage | None:
-    """The message of mail that says the same as an event of presence, if an answer still counts."""
+def find_message_about(workspace: Workspace, event: str) -> MailMessage | None:
+    """Return the message about an event of presence, if it can still be answered."""
     with workspace.store.read() as view:
         row = view.row(MESSAGES_OF_EVENTS, event)
     if row is None:
@@ -248,11 +249,11 @@ def message_about(workspace: Workspace, event: str) -> MailMessage | None:
     return state.find_message(msgspec.json.decode(row.value)["id"])
 
 
-def _expects(workspace: Workspace, message: MailMessage, name: str) -> bool:
-    """Has `name` not said yet that it takes this on?"""
+def _can_accept(workspace: Workspace, message: MailMessage, name: str) -> bool:
+    """Return True if `name` received the message and has not yet accepted the work."""
     agent = workspace.engine.registry().agents.get(name)
     receiver = message.find_receiver(name, agent.epoch) if agent is not None else None
-    return receiver is not None and RECEIPTS.get(receiver.status, MarkSeen) is MarkSeen
+    return receiver is not None and EVENT_COMMANDS.get(receiver.status, MarkSeen) is MarkSeen
 
 
 def _acknowledgement(

@@ -1,4 +1,4 @@
-"""Mail as it is read: inboxes, single messages with their answers, threads, search."""
+"""Read mail: inboxes, single messages with their answers, threads, search."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import msgspec
 
 from moot.api.mail import inbox as inboxes
-from moot.api.mail.inbox import Box, threads_in
+from moot.api.mail.inbox import Box, streams_with_mail
 from moot.api.mail.lapsed_duties import find_settled
 from moot.api.mail.messages import (
     canonical_id,
@@ -71,8 +71,8 @@ __all__ = [
 
 
 class InboxMessage(msgspec.Struct, frozen=True, kw_only=True):
-    """A message as an inbox shows it. `state` is unread, seen or acked; `status` what the agent
-    has answered; `says` what the message itself acknowledges."""
+    """A message as an inbox shows it. `state` is unread, seen or acked; `status` the agent's
+    answer; `says` what the message itself acknowledges."""
 
     id: Quoted
     thread: Quoted
@@ -119,8 +119,8 @@ class MessageAnswer(msgspec.Struct, frozen=True):
 
 
 class ShownMessage(msgspec.Struct, frozen=True, kw_only=True):
-    """One message. `whole` is False if its text was erased, but for the beginning; `owner` has
-    claimed its work item or taken it over; `standing` is None if it is long settled."""
+    """One message. `whole` is False if its text was erased except for the beginning; `owner` has
+    claimed its work item; `standing` is None if the message is no longer tracked."""
 
     message: SentView | ImportedView
     whole: bool
@@ -150,14 +150,14 @@ class MessageLine(msgspec.Struct, frozen=True):
 
 
 class FoundMessages(msgspec.Struct, frozen=True):
-    """`unread` is how many long texts were too much to look through."""
+    """`unread` counts long texts that the search did not read, because of its limit."""
 
     messages: list[MessageLine]
     unread: int
 
 
 class MailThread(msgspec.Struct, frozen=True):
-    """A thread in the order it was written; `version` is that of its newest COMPILED."""
+    """A thread, oldest message first; `version` is that of its newest COMPILED."""
 
     thread: Quoted
     title: Quoted | None
@@ -175,22 +175,22 @@ def inbox(
     peek: bool = False,
     limit: int = 100,
 ) -> Inbox:
-    """What is new for an agent (default: whose session it is); shown once, then it counts as seen.
+    """Show what is new for an agent (default: the acting agent), and mark it as seen.
 
-    With `everything` also what was seen, the newest `limit` of it. Nothing is marked as seen with
-    `everything` or `peek`, in another's inbox, or where nothing may be written. Which mail was seen
-    is no part of the record.
+    With `everything` also show what was seen: the newest `limit`. Nothing is marked as seen with
+    `everything` or `peek`, in another's inbox, or if the workspace cannot be written. Which mail
+    was seen is not in the record.
     """
     name, workspace = agent or session.actor(), session.workspace
     box = inboxes.Box(name, session.require_agent(name).epoch)
     if not (everything or peek) and _may_mark_as_seen(session, box):
-        entries, more = inboxes.take(workspace, box, limit)
+        entries, more = inboxes.take_unread(workspace, box, limit)
     else:
         with workspace.store.read() as view:
             if everything:
-                entries = inboxes.everything(view, box)
+                entries = inboxes.list_all(view, box)
             else:
-                entries = inboxes.unread(view, box, workspace.engine.clock())
+                entries = inboxes.list_unread(view, box, workspace.engine.clock())
         more = max(len(entries) - limit, 0)
         entries = entries[-limit:] if everything else entries[:limit]
     messages = [_describe_entry(entry) for entry in entries]
@@ -198,10 +198,10 @@ def inbox(
 
 
 def _may_mark_as_seen(session: Session, box: Box) -> bool:
-    """True for the agent itself and for a caller without a name; both must have its key.
+    """Return True for the agent itself and for a caller without a name, if its key is here.
 
-    A person's key is not unlocked for reading, so a person must be there to be asked, or have left
-    the passphrase: the key folder may be shared with agents.
+    Reading does not unlock a person's key. So a person must act, at a terminal or with a passphrase
+    file: agents may share the key folder.
     """
     workspace = session.workspace
     if workspace.rollback is not None or workspace.write_error is not None:
@@ -237,7 +237,7 @@ def _describe_entry(entry: InboxEntry) -> InboxMessage:
 
 @operation("mail.show")
 def show(session: Session, message_id: str) -> ShownMessage:
-    """One message with its whole text, and who has answered it how."""
+    """Show one message with its whole text, and who has answered it how."""
     workspace = session.workspace
     message_id = canonical_id(workspace, message_id)
     with workspace.store.read() as view:
@@ -258,7 +258,7 @@ def show(session: Session, message_id: str) -> ShownMessage:
 
 
 def _list_answers(view: View, message_id: str) -> list[MessageAnswer]:
-    """The latest answer of each who gave one."""
+    """Return the latest answer of each receiver that answered."""
     answers = []
     for row in view.rows(ANSWERS, f"{message_id}/"):
         answer = msgspec.json.decode(row.value)
@@ -269,7 +269,7 @@ def _list_answers(view: View, message_id: str) -> list[MessageAnswer]:
 
 
 def _read_notes(view: View, message_id: str) -> str:
-    """What an ACK adds; of an answer that is no ACK, its subject."""
+    """Return the notes of an ACK; for any other answer, its subject."""
     event = read_message(view, message_id).event
     if event.type is MessageType.ACK:
         ack = read_ack(event.body)
@@ -280,9 +280,9 @@ def _read_notes(view: View, message_id: str) -> str:
 
 @operation("mail.search")
 def search(session: Session, words: str | Sequence[str], *, limit: int = 50) -> FoundMessages:
-    """Messages whose subject or text holds all these words, best first, at most `limit`.
+    """Find messages whose subject or text contains all these words, best first, at most `limit`.
 
-    Long texts are read when someone searches, up to 64 MiB of them.
+    A search also reads long texts, up to 64 MiB of them.
     """
     text = words if isinstance(words, str) else " ".join(words)
     result = search_messages(session.workspace, text, limit)
@@ -294,7 +294,7 @@ def search(session: Session, words: str | Sequence[str], *, limit: int = 50) -> 
 
 @operation("mail.thread")
 def thread(session: Session, thread_id: str) -> MailThread:
-    """A whole thread, in the order it was written; of a long text, the beginning."""
+    """Show a whole thread, oldest message first, with the beginning of long texts."""
     workspace, thread_id = session.workspace, normalize_id(thread_id)
     messages = read_thread(workspace, thread_id)
     state = workspace.engine.state(MAIL, messages[0].stream)
@@ -307,8 +307,8 @@ def thread(session: Session, thread_id: str) -> MailThread:
     )
 
 
-# An event holds the beginning of a long text, so the index knows no more of it. The rest is read
-# when someone searches, and only from where it is stored: what was erased there is not found.
+# The index knows only the beginning of a long text. A search reads the rest from its artifact; an
+# erased text is not found.
 
 BUDGET: Final = 64 * 1024 * 1024  # bytes of long texts that one search reads
 _PAGE: Final = 1_000
@@ -316,14 +316,14 @@ _WORD: Final = re.compile(r"[^\W_]+")
 
 
 class SearchResult(NamedTuple):
-    """`unread` is how many long texts were too much to look through."""
+    """`unread` counts long texts that were not read, because of BUDGET."""
 
     messages: list[Recorded[MessageKept]]
     unread: int
 
 
 def search_messages(workspace: Workspace, words: str, limit: int) -> SearchResult:
-    """Messages that hold all these words: best first, then those found in their long texts."""
+    """Return messages with all these words: best first, then those found in their long texts."""
     wanted = set(_WORD.findall(_fold(words)))
     bytes_left, unread = BUDGET, 0
     with workspace.store.read() as view:
@@ -357,21 +357,21 @@ def _contains(workspace: Workspace, message: Recorded[MessageKept], wanted: set[
 
 
 def _fold(text: str) -> str:
-    """Without regard to case and accents, as the index compares words."""
+    """Remove case and accents, as the index does."""
     if text.isascii():
         return text.lower()
-    apart = unicodedata.normalize("NFKD", text.casefold())
-    return "".join(char for char in apart if not unicodedata.combining(char))
+    decomposed = unicodedata.normalize("NFKD", text.casefold())
+    return "".join(char for char in decomposed if not unicodedata.combining(char))
 
 
 def list_owed(workspace: Workspace, box: Box) -> list[str]:
-    """Every message that this holder of a name owes an answer to, read or not.
+    """Return the ids of all messages that this holder of a name owes an answer, read or not.
 
-    Of the threads in its inbox, those that are open are read.
+    Only the open threads in its inbox are read.
     """
     engine = workspace.engine
     with engine.store.read() as view:
-        received = threads_in(view, box)
+        received = streams_with_mail(view, box)
     settled = find_settled(workspace)
     waiting = (stream for stream in engine.open_streams() if stream in received)
     return [

@@ -1,4 +1,4 @@
-"""Research threads: what was contributed to one, merged into the next version of its artifact."""
+"""Research threads: merge the contributions to a thread into the next version of its artifact."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _MOST_NAMED: Final = 10
 
 
 class CompiledArtifact(msgspec.Struct, frozen=True, kw_only=True):
-    """A version of a thread's artifact, and the id of the message that tells everyone in it.
+    """A version of a thread's artifact, and the id of the message that announces it.
 
-    `statistics` counts the items of each section; `findings` say what did not fit. `left_out`
-    counts the contributions from outside, which are not merged.
+    `statistics` counts the items of each section; `findings` say what could not be merged.
+    `left_out` counts the contributions from outside, which are never merged.
     """
 
     thread: str
@@ -48,20 +48,20 @@ class CompiledArtifact(msgspec.Struct, frozen=True, kw_only=True):
 def compile_thread(
     session: Session, thread: str, *, agent: str | None = None, file: Path | None = None
 ) -> CompiledArtifact:
-    """Merge what was contributed to a thread since its last version into the next one, and send
-    that to everyone in the thread as COMPILED vN. With `file` the artifact is written there.
+    """Merge the contributions since a thread's last version into the next one, and send that to
+    everyone in the thread as COMPILED vN. With `file` also write the artifact there.
 
-    Each version is sent once, however often it is asked for, so a repeat needs no key. Refused if
-    nothing was contributed since, or if the text of a contribution was erased. What was taken in
-    from outside is not proved, and is left out.
+    Each version is sent once, so a repeat needs no key. Refused if there are no new contributions,
+    or if the text of one was erased. Contributions from outside are left out: their authors are
+    not proved.
     """
-    from moot.api.mail.letters import Letter, send_letter
     from moot.api.mail.messages import read_thread
+    from moot.api.mail.outgoing import OutgoingMessage, post_message
 
     workspace, name, thread = session.workspace, session.actor(agent), normalize_id(thread)
     messages = read_thread(workspace, thread)
     version, last_merged = _compile(workspace, thread, messages)
-    letter = Letter(
+    outgoing = OutgoingMessage(
         to=_other_members(workspace, messages, name),
         subject=version.subject,
         body=version.body,
@@ -69,7 +69,7 @@ def compile_thread(
         re=last_merged,
         key=f"compile-v{version.artifact.version}",
     )
-    message = send_letter(workspace, name, letter).message
+    message = post_message(workspace, name, outgoing).message
     if file is not None:
         from moot.store.files import write_file
 
@@ -91,7 +91,7 @@ def compile_thread(
 def _compile(
     workspace: Workspace, thread: str, messages: list[Recorded[MessageKept]]
 ) -> tuple[CompiledVersion, str]:
-    """The next version, and the id of the last contribution that is in it."""
+    """Return the next version, and the id of the last contribution in it."""
     from moot.protocols.mail.machine import MACHINE as MAIL
     from moot.protocols.mail.merge import compile_thread, split_into_rounds
 
@@ -101,7 +101,7 @@ def _compile(
         since = f"since v{state.compiled}" if state.compiled else "yet"
         raise Refused(
             "nothing_to_compile",
-            "; ".join([f"nothing was contributed to {thread} {since}", *_tell_unproved(messages)]),
+            "; ".join([f"{thread} has no contributions {since}", *_explain_unproved(messages)]),
             hint="`moot send TO 'DELTA[role]: ...' FILE --thread THREAD` contributes",
         )
     version = compile_thread(thread, messages[0].at, rounds, state.title)
@@ -111,7 +111,7 @@ def _compile(
 def _contributions(
     workspace: Workspace, messages: list[Recorded[MessageKept]]
 ) -> Iterator[DeltaMessage | CompiledMessage]:
-    """What makes the rounds of a thread: contributions of agents here, and versions."""
+    """Yield the contributions of agents here, and the versions that end each round."""
     from moot.api.mail.messages import read_message_text_unless_erased
     from moot.protocols.mail.merge import CompiledMessage, DeltaMessage
 
@@ -126,14 +126,14 @@ def _contributions(
             if body is None:  # without it the numbers of all later items would move
                 raise Refused(
                     "contribution_erased",
-                    f"the text of {event.id} was erased, so the numbers of its items are not known",
-                    hint="send what should stay again, in a new thread",
+                    f"the text of {event.id} was erased, so the numbers of its items are unknown",
+                    hint="send the contributions to keep again, in a new thread",
                 )
             yield DeltaMessage(event.id, message.actor.id, message.at, body)
 
 
 def _unproved_contributions(messages: list[Recorded[MessageKept]]) -> list[str]:
-    """The ids of contributions that were taken in from outside."""
+    """Return the ids of contributions that were imported from outside."""
     return [
         message.event.id
         for message in messages
@@ -141,28 +141,25 @@ def _unproved_contributions(messages: list[Recorded[MessageKept]]) -> list[str]:
     ]
 
 
-def _tell_unproved(messages: list[Recorded[MessageKept]]) -> Iterator[str]:
-    """How many contributions are left out, and why; nothing if there is none."""
+def _explain_unproved(messages: list[Recorded[MessageKept]]) -> Iterator[str]:
+    """Yield how many contributions are left out, and why; nothing if there are none."""
     ids = _unproved_contributions(messages)
     if ids:
-        were, them = ("was", "it") if len(ids) == 1 else ("were", "them")
-        named = ", ".join(ids[:_MOST_NAMED]) + (", ..." if len(ids) > _MOST_NAMED else "")
-        yield (
-            f"{plural(len(ids), 'contribution')} {were} taken in from outside and not merged, as "
-            f"who wrote {them} is not proved ({named})"
-        )
+        listed = ", ".join(ids[:_MOST_NAMED]) + (", ..." if len(ids) > _MOST_NAMED else "")
+        count = plural(len(ids), "contribution")
+        yield f"left out {count} from outside, whose authors are not proved ({listed})"
 
 
 def _remark_unproved(messages: list[Recorded[MessageKept]]) -> Iterator[Finding]:
-    for sentence in _tell_unproved(messages):
-        hint = "let an agent of this ledger send it, with the author named in its text"
+    for sentence in _explain_unproved(messages):
+        hint = "ask an agent of this ledger to send it and to name the author in the text"
         yield make_remark("MBX-225", "delta_not_proved", sentence, hint)
 
 
 def _other_members(
     workspace: Workspace, messages: list[Recorded[MessageKept]], actor: str
 ) -> tuple[str, ...]:
-    """Everyone who wrote or was written to in the thread, and is still an agent here."""
+    """Return everyone who sent or received a message of the thread and has not ended."""
     registry = workspace.engine.registry()
     names: dict[str, None] = {}
     for message in messages:

@@ -1,4 +1,7 @@
-"""Mail answered by participants: programs, models, scripts, people at a terminal."""
+"""Let participants answer mail: programs, models, scripts, people at a terminal.
+
+Only messages are asked about that wait for an answer and never got one.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,7 @@ from moot.api.runs.turns import (
 )
 from moot.core.machine import Due, KeyClass
 from moot.engine.registry_commands import find_agent
-from moot.protocols.decision import commands as ask
+from moot.protocols.decision.commands import AskQuestion, OpenSession
 from moot.protocols.decision.model import ChamberKind
 from moot.protocols.mail.machine import MACHINE as MAIL
 from moot.protocols.mail.model import MailMessage, State, stream_of, thread_of_id
@@ -36,8 +39,6 @@ if TYPE_CHECKING:
     from moot.api.runs.limits import Limits, RunWatcher, Terminal
     from moot.api.session import Session
 
-
-# Only answers that are owed and were never given are asked for.
 
 WHAT: Final = "ack"
 _TASK: Final = (
@@ -68,13 +69,13 @@ class RunnableMail(RecordedRun):
                 for due in self._owed(stream, state)]  # fmt: skip
 
     def _owed(self, stream: str, state: State) -> Iterator[Due]:
-        """Who has given no answer at all, and still holds the name it was sent to (AGT-066)."""
+        """Yield receivers without any answer that still hold the name it was sent to (AGT-066)."""
         for _, due in self._workspace.engine.agenda([stream]):
-            id_ = due.subject.partition(": ")[0]
-            message = state.find_message(id_)
-            missing = () if message is None else [one.name for one in message.missing_receivers]
-            if due.who in self._names and due.who in missing:
-                yield Due(who=due.who, what=WHAT, subject=id_, since=due.since)
+            message_id = due.subject.partition(": ")[0]
+            message = state.find_message(message_id)
+            missing = message.missing_receivers if message is not None else ()
+            if due.who in self._names and any(due.who == receiver.name for receiver in missing):
+                yield Due(who=due.who, what=WHAT, subject=message_id, since=due.since)
 
     def brief(self, due: Due) -> Brief:
         with self._workspace.store.read() as view:
@@ -84,14 +85,17 @@ class RunnableMail(RecordedRun):
         quote = QuotedText(
             author=message.sender, trust=self._trust(message.sender), place=message.id, text=text
         )
-        view_ = {"message": message.id, "type": str(message.type or ""), "from": message.sender}
         return Brief(
             agent=due.who,
             role="the receiver of a message",
             what=WHAT,
             task=_TASK,
             schema=_SCHEMA,
-            view=view_,
+            view={
+                "message": message.id,
+                "type": str(message.type or ""),
+                "from": message.sender,
+            },
             quotes=(quote,),
         )
 
@@ -100,7 +104,7 @@ class RunnableMail(RecordedRun):
         notices.acknowledge(self._workspace, due.who, due.subject, reply.status, reply.notes)
 
     def pass_over(self, due: Due, failure: CallFailure) -> PassOverResult:
-        """A receiver who is silent is chased by mail itself, in its own time (AGT-066)."""
+        """Never pass over: mail itself reminds a silent receiver, at its own times (AGT-066)."""
         del due, failure
         return PassOverResult.NEVER
 
@@ -115,13 +119,13 @@ class RunnableMail(RecordedRun):
         return found
 
     def _trust(self, name: str) -> AuthorTrust:
-        known = self._workspace.engine.registry().agents.get(name)
-        person = known is not None and known.kind is KeyClass.HUMAN
-        return AuthorTrust.PERSON if person else AuthorTrust.AGENT
+        sender = self._workspace.engine.registry().agents.get(name)
+        is_person = sender is not None and sender.kind is KeyClass.HUMAN
+        return AuthorTrust.PERSON if is_person else AuthorTrust.AGENT
 
 
 class MailRun(RunResult, frozen=True):
-    """How a run ended, whom it waits for and what it cost; `decision` is where that is on record.
+    """How a run ended, whom it waits for and what it cost; the stream `decision` records it.
 
     `standing` says how many answers of the participants are still open.
     """
@@ -138,13 +142,13 @@ def run(
     watch: RunWatcher | None = None,
     terminal: Terminal | None = None,
 ) -> MailRun:
-    """Let participants (`NAME=SPEC`) acknowledge the messages that wait for them, each under its
+    """Let participants (`NAME=SPEC`) acknowledge the messages that wait for them, each with its
     own key.
 
-    Only answers that are owed and were never given are asked for, so a repeat asks for none twice
-    and needs no key; each answer is a commit of its own. A `human` participant is asked at
-    `terminal`. Refused before anybody is asked: unknown names, people's names, keys that are not
-    here, and any other name than the session's own, if it has one.
+    Participants are asked only about messages without any answer, so a repeat asks for none twice
+    and needs no key; each answer is a separate commit. A `human` participant answers at `terminal`.
+    Refused before any participant is asked: unknown names, people's names, keys that are not here,
+    and any name but the acting agent's, if there is one.
     """
     space, limits = session.workspace, limits or USUAL
     specs = read_participants(session, participants)
@@ -153,17 +157,17 @@ def run(
         find_agent(space.engine, name)
     seated = seat_participants(specs, seating(session, terminal, limits), space)
     names = tuple(sorted(specs))
-    question = ask.AskQuestion(
+    question = AskQuestion(
         question=f"What does {', '.join(names)} owe an answer to?",
         seats=recorded_seats(space, names, specs, seated),
         chamber=ChamberKind.MAIL,
         rule="each for itself",
         rounds=1,
     )
-    # The same for the same participants: what a first run has spent counts for the second.
+    # Equal for the same participants, so that a second run counts what the first has spent.
     digest = hashlib.sha256(" ".join(names).encode()).hexdigest()[:12]
     decision = f"mail-{names[0] if len(names) == 1 else digest}"
-    begin_decision(space.engine, decision, question, ask.OpenSession(session="mail"))
+    begin_decision(space.engine, decision, question, OpenSession(session="mail"))
     runnable = RunnableMail(space, specs, DecisionRunRecord(space.engine, decision))
     finished = run_seats(runnable, seated, space.engine.clock, decision, limits, watch)
     return MailRun(finished.decision, **result_fields(finished))

@@ -1,6 +1,6 @@
-"""Mail between agents: messages are sent, or taken in from outside.
+"""Send messages between agents, or import them from outside.
 
-Its sender signed each message; for a message from outside nothing is proved.
+The sender signs each message; the author of an imported one is not proved.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ IMPORTANCES: Final = tuple(importance.value for importance in Importance)
 
 
 class SentMessage(msgspec.Struct, frozen=True, kw_only=True):
-    """A message that was sent; `replayed`: it had been, under the same key.
+    """A message that was sent; `replayed`: it was sent before, under the same key.
 
-    `by` is when an answer is due. `moved` are scopes that the sender holds from now on, because
-    the message accepts a HANDOFF.
+    `by` is when an answer is due. `moved` are scopes that the sender holds now, because the message
+    accepts a HANDOFF.
     """
 
     id: str
@@ -53,7 +53,7 @@ class SentMessage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ValidationAnswer(msgspec.Struct, frozen=True):
-    """The message that tells a sender outside what was wrong; to be carried there."""
+    """The message that tells an outside sender what was wrong; a person or program delivers it."""
 
     id: str
     to: tuple[Quoted, ...]
@@ -62,9 +62,9 @@ class ValidationAnswer(msgspec.Struct, frozen=True):
 
 
 class ImportedMail(msgspec.Struct, frozen=True, kw_only=True):
-    """A message from outside; `replayed`: it had been taken in before.
+    """A message from outside; `replayed`: it was imported before.
 
-    `outside_thread` and `sent` are what it says itself, empty if it does not; `outside_id` is made
+    `outside_thread` and `sent` are its own claims, empty if it makes none; `outside_id` is computed
     from its text (`sha256:...`) if it has none.
     """
 
@@ -99,24 +99,24 @@ def send(
 ) -> SentMessage:
     """Check a message and send it. `subject` begins with its type: `QUESTION: Which cache?`.
 
-    `body` is the markdown that its type asks for. A type with a `one_line` in `TYPES`, such as
-    QUESTION, needs none: `text`, or the subject alone, says it. `answers` is the id of the message
-    that this one answers, and its thread the default for `thread`; else a new thread begins.
-    `ack_required` is as the type says, if it is None, and `ack_minutes` is taken from
-    `usual_ack_minutes`: `30`, or by type `QUESTION=10,BLOCKED=5,60`.
+    `body` is the markdown that its type requires. A type with a `one_line` in `TYPES`, such as
+    QUESTION, needs none: `text`, or the subject alone, is enough. `answers` is the id of the
+    message that this one answers; its thread is the default for `thread`, else a new thread begins.
+    `ack_required` defaults to what the type says, and `ack_minutes` to `usual_ack_minutes`: `30`,
+    or by type `QUESTION=10,BLOCKED=5,60`.
 
     Refused with every finding if the text breaks a rule, if a receiver is unknown or has ended, or
-    if it is the sender. Repeated with the same `key` it is sent once.
+    if it is the sender. The same `key` sends once.
     """
-    from moot.api.mail.letters import Letter
     from moot.api.mail.messages import canonical_id
     from moot.api.mail.notices import send_message
+    from moot.api.mail.outgoing import OutgoingMessage
 
     workspace, name, subject = session.workspace, session.actor(sender), subject.strip()
     session.require_pace(name, key, to, cc, subject, body, text, thread, answers)
     if ack_minutes is None:
         ack_minutes = _minutes_for(subject, usual_ack_minutes)
-    letter = Letter(
+    outgoing = OutgoingMessage(
         to=_receivers(workspace, to),
         cc=_receivers(workspace, cc),
         subject=subject,
@@ -128,7 +128,7 @@ def send(
         re=canonical_id(workspace, answers) if answers else None,
         key=key,
     )
-    posted = send_message(workspace, name, letter)
+    posted = send_message(workspace, name, outgoing)
     event, message = posted.message.event, describe_message(posted.message)
     return SentMessage(
         id=message.id,
@@ -148,17 +148,17 @@ def send(
 
 
 def _receivers(workspace: Workspace, names: str | Sequence[str]) -> tuple[str, ...]:
-    """Whom the names mean now: a name that has ended means the living one of its family."""
+    """Return who receives this; for a name that has ended, the one of its family that is here."""
     from moot.api.presence.observation import find_receiver
 
-    each = (names,) if isinstance(names, str) else names
-    return tuple(dict.fromkeys(find_receiver(workspace, name) for name in each))
+    listed = (names,) if isinstance(names, str) else names
+    return tuple(dict.fromkeys(find_receiver(workspace, name) for name in listed))
 
 
 def _choose_body(subject: str, sender: str, body: str | None, text: str | None) -> str:
-    """The body; else one written from `text` or the subject, where one line says it all."""
+    """Return the body; without one, write it from `text` or the subject if one line is enough."""
     if body is not None and text is not None:
-        raise Malformed("a file and --text are two bodies", code="two_bodies", hint="give one")
+        raise Malformed("a file and --text are two bodies", code="two_bodies", hint="give only one")
     if body is not None:
         return body
     parsed, text = parse_subject(subject), text or ""
@@ -171,7 +171,7 @@ def _choose_body(subject: str, sender: str, body: str | None, text: str | None) 
 
 
 def _minutes_for(subject: str, setting: str) -> int | None:
-    """What a setting such as `QUESTION=10,BLOCKED=5,60` says for this subject's type."""
+    """Return the minutes that a setting such as `QUESTION=10,BLOCKED=5,60` gives this type."""
     parsed = parse_subject(subject)
     minutes: dict[str, int] = {}
     for part in filter(None, (part.strip() for part in setting.split(","))):
@@ -179,9 +179,9 @@ def _minutes_for(subject: str, setting: str) -> int | None:
         number = re.fullmatch(r"\s*([0-9]{1,9})\s*", digits)
         if number is None or (kind and kind.strip() not in set(MessageType)):
             raise Malformed(
-                f"MOOT_ACK_MINUTES: {part[:40]!r} is no number of minutes",
+                f"MOOT_ACK_MINUTES: {part[:40]!r} is not a number of minutes",
                 code="bad_setting",
-                hint="such as 30, or QUESTION=10,BLOCKED=5,60",
+                hint="set it to a number such as 30, or by type: QUESTION=10,BLOCKED=5,60",
             )
         minutes[kind.strip()] = int(number[1])
     return minutes.get(str(parsed.type), minutes.get("")) if parsed is not None else None
@@ -191,12 +191,12 @@ def _minutes_for(subject: str, setting: str) -> int | None:
 def import_message(
     session: Session, message: str, *, agent: str | None = None, thread: str | None = None
 ) -> ImportedMail:
-    """Take in a message from outside of this ledger: front matter with from, to, subject and id,
-    then the body; or one JSON object.
+    """Import a message from outside this ledger: front matter with from, to, subject and id, then
+    the body; or one JSON object.
 
-    Who wrote it is not proved and is shown so; a sender who is called like someone here is refused.
-    A message that breaks rules is flagged, and `answer` tells its sender what to fix. The same
-    message is taken in once, by its own id or else by its text, so a repeat needs no key.
+    Its author is not proved, and lists say so; a sender with the name of an agent here is refused.
+    A message that breaks rules is flagged, and `answer` tells its sender what to fix. Each message
+    is imported once, by its own id or else by its text, so a repeat needs no key.
     """
     from moot.api.mail.imports import import_once
     from moot.api.mail.messages import read_message_text

@@ -1,4 +1,4 @@
-"""Messages as texts: empty ones to fill in, and what is wrong with one. No workspace is needed."""
+"""Message templates to fill in, and the linter of messages. Neither needs a workspace."""
 
 from __future__ import annotations
 
@@ -45,13 +45,14 @@ class CheckedText(msgspec.Struct, frozen=True):
 
 @operation("mail.template")
 def template(session: Session, kind: str) -> EmptyMessage:
-    """An empty message of a type, such as `QUESTION`, to be filled in."""
+    """Return an empty message of a type, such as `QUESTION`, to fill in."""
     from moot.protocols.mail.fix import write_template
 
     del session
     if kind.upper() not in MESSAGE_TYPES:
-        hint = f"one of {', '.join(MESSAGE_TYPES)}"
-        raise Malformed(f"{kind!r} is no type of message", code="unknown_message_type", hint=hint)
+        hint = f"use one of {', '.join(MESSAGE_TYPES)}"
+        problem = f"{kind!r} is not a message type"
+        raise Malformed(problem, code="unknown_message_type", hint=hint)
     spec = TYPES[MessageType(kind.upper())]
     text = write_template(spec.type)
     return EmptyMessage(spec.type.value, spec.purpose, text.subject, text.body, spec.ack_required)
@@ -67,13 +68,13 @@ def lint(
     fix: bool = False,
     file: Path | None = None,
 ) -> CheckedText:
-    """Check a message by every rule, with the line and what to do.
+    """Check a message by every rule; each finding has the line and what to do.
 
     `message` is a body; without `subject` a whole message as `mail.import` takes it: front matter
-    with subject, from and ack_required, then the body. `ack_required` is as its type asks, if it
-    is None. With `fix` what needs no guessing is fixed first: the ack flag, the case of headings
-    and fixed words, missing optional headings; no sentence is touched. The fixed text is then
-    written to `file`, if one is named and it differs.
+    with subject, from and ack_required, then the body. `ack_required` defaults to what its type
+    says. With `fix` everything is fixed first that needs no guessing: the ack flag, the case of
+    headings and fixed words, missing optional headings; sentences stay as they are. The fixed text
+    is written to `file`, if one is named and the text differs.
     """
     del session
     raw = message.encode() if isinstance(message, str) else message
@@ -95,17 +96,20 @@ def lint(
 
 
 def fix_text(message: bytes, subject: str | None = None, ack_required: bool | None = None) -> str:
-    """The text that `lint` with `fix` writes to its file: front matter, if there is any, and the
-    body. What cannot be read as text is Malformed."""
+    """Return the text that `lint` with `fix` writes to its file: front matter, if any, and body.
+
+    Raises Malformed if the message is not UTF-8 text.
+    """
     draft = _read_draft(message, subject, ack_required)
     fixed = _fix(draft)
     if fixed is None:
-        raise Malformed("it is no UTF-8 text", code="not_utf8", hint="save it as UTF-8 text")
+        raise Malformed("it is not UTF-8 text", code="not_utf8", hint="save it as UTF-8 text")
     return draft.with_fixes(fixed).text
 
 
 class _Draft(NamedTuple):
-    """What is to be checked; `head` stands before the body, None if this cannot be written back."""
+    """The message to check; `head` is the text before the body, None if the message is JSON and
+    cannot be written back."""
 
     subject: str
     body: str | bytes
@@ -127,7 +131,7 @@ class _Draft(NamedTuple):
 
 
 def _read_draft(raw: bytes, subject: str | None, ack_required: bool | None) -> _Draft:
-    """A body with the subject that was given, or a message that says its own."""
+    """Read a body with the given subject, or a whole message with its own subject."""
     from moot.protocols.mail.codec import find_front_matter, read_message_file
 
     if subject is not None:
@@ -136,7 +140,7 @@ def _read_draft(raw: bytes, subject: str | None, ack_required: bool | None) -> _
         message = read_message_file(raw)
     except Malformed as error:
         raise Malformed(
-            f"no --subject was given, and the file says none: {error}",
+            f"no --subject was given, and the file has none: {error}",
             code="subject_required",
             hint="add --subject 'TYPE: words', or front matter: ---, subject: ..., ---",
         ) from None
@@ -146,13 +150,15 @@ def _read_draft(raw: bytes, subject: str | None, ack_required: bool | None) -> _
 
 
 def _check(draft: _Draft) -> CheckedText:
-    """All findings, with the lines as they are in the whole text."""
+    """Return all findings, with line numbers of the whole text."""
     from moot.protocols.mail.message_rules import lint_message
 
     linted = lint_message(draft.subject, draft.body, draft.ack_required, sender=draft.sender)
-    above = (draft.head or "").count("\n")
+    lines_before = (draft.head or "").count("\n")
     findings = tuple(
-        msgspec.structs.replace(finding, line=finding.line + above) if finding.line else finding
+        msgspec.structs.replace(finding, line=finding.line + lines_before)
+        if finding.line
+        else finding
         for finding in linted.findings
     )
     kind = linted.type.value if linted.type else None
@@ -160,13 +166,13 @@ def _check(draft: _Draft) -> CheckedText:
 
 
 def _fix(draft: _Draft) -> FixedMessage | None:
-    """The message as repaired; None if the text cannot be read at all."""
+    """Return the fixed message; None if it is not UTF-8 text."""
     from moot.protocols.mail.fix import fix_message
 
     if draft.head is None:
         raise Refused(
             "cannot_fix",
-            "a message in JSON is not rewritten",
+            "Moot does not rewrite a message in JSON",
             hint="put its body into a file and give --subject",
         )
     try:

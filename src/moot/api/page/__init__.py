@@ -1,17 +1,17 @@
-"""What a page that is left open all day shows: whole screens, each read in one go.
+"""Whole screens for a page that stays open, each read in one call.
 
-    changes.py        which screens differ since the last look
-    conversation.py   what was said about one work item: events and messages, in order
-    decisions.py      what is being decided and what was; one of them, with its report
-    files.py          writes a page as HTML, markdown or JSON, as its name says
-    messages.py       mail of all agents or of one, with who has seen and answered it
-    report_site.py    all pages in one folder, with an index
-    reports.py        one report for any id: the page of the protocol it belongs to (DEC-025)
-    rulings_asked.py  what a person is asked to rule on
-    search.py         what holds all these words, across the protocols
-    sessions.py       who works on what, as cards in groups (OPR-089, OPR-090)
+    changes.py            which screens changed since the last look
+    conversation.py       events and messages about one work item, in order
+    decisions.py          open and past decisions; one of them, with its report
+    files.py              write a page as HTML, markdown or JSON
+    messages.py           mail of all agents or of one, with who has seen and answered it
+    report_site.py        all pages in one folder, with an index
+    reports.py            one report for any id: the page of its protocol (DEC-025)
+    requested_rulings.py  what a person is asked to rule on
+    search.py             search by words, across the protocols
+    sessions.py           who works on what, as cards in groups (OPR-089, OPR-090)
 
-Reading moves no cursor and applies no time limit. Any way in may call them; the page is one.
+Reading moves no cursor and applies no time limit. Every surface may call these operations.
 """
 
 from typing import TYPE_CHECKING

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 SESSIONS, AGENTS, AGENDA, STATUS = "sessions", "agents", "agenda", "status"
 MAIL, DECISIONS, LOG, VERIFY = "mail", "decisions", "log", "verify"
 ALL_SCREENS: Final = (SESSIONS, AGENTS, AGENDA, STATUS, MAIL, DECISIONS, LOG, VERIFY)
-# What time alone changes: who has gone quiet, what is overdue.
+# Screens that time alone changes: who is stale, what is overdue.
 TIMED_SCREENS: Final = (SESSIONS, AGENTS, AGENDA, STATUS)
 _ARGUED: Final = (DECISIONS, AGENDA, STATUS)
-# Which screens show something of a history, by its protocol; an unknown one may be anywhere.
+# Protocol -> the screens that show something of its streams; an unknown one may be on all.
 _SCREENS: Final[dict[str, tuple[str, ...]]] = {
     "presence": (SESSIONS, AGENTS, AGENDA, STATUS),
     "mail": (MAIL, SESSIONS, AGENDA, STATUS),
@@ -36,25 +36,27 @@ _SCREENS: Final[dict[str, tuple[str, ...]]] = {
 
 
 def change_number(session: Session) -> int:
-    """A number that differs after anybody, in any process, has written. It means something only
-    beside another one of the same open workspace."""
+    """Return a number that changes with every write of any process.
+
+    Compare it only with another one of the same open workspace.
+    """
     return session.workspace.store.version()
 
 
 class ScreenChanges:
-    """Remembers how far every history had come at the last look."""
+    """Remembers the newest position of every stream at the last look."""
 
     def __init__(self) -> None:
         self._number: int | None = None
-        # The open workspace itself, not its id: once it is closed, another may get the same.
+        # The open workspace itself, not its `id()`: after it is closed, another may get the same.
         self._workspace: Workspace | None = None
         self._reached: dict[str, int] = {}
         self._beats: dict[str, int] = {}
 
     def look(self, session: Session) -> tuple[str, ...]:
-        """The screens that differ since the look before; the first look finds none.
+        """Return the screens that changed since the previous look; the first look returns none.
 
-        Without a change in the store this costs one question to it.
+        If the store has not changed, this costs only one query.
         """
         number, workspace = change_number(session), session.workspace
         is_first, is_other = self._workspace is None, workspace is not self._workspace
@@ -71,10 +73,10 @@ class ScreenChanges:
             reached = {stream: head.seq for stream, head in view.streams()}
             beats = view.heartbeat_times()
         moved = [name for name, seq in reached.items() if self._reached.get(name) != seq]
-        screens = {STATUS, *_screens_of(moved)}  # which counts the record itself
+        screens = {STATUS, *_screens_of(moved)}  # the status counts the records
         if beats != self._beats:
             screens |= {SESSIONS, AGENTS}
-        elif not moved:  # somebody has read mail, or a checkpoint was made
+        elif not moved:  # an agent has read mail, or a checkpoint was made
             screens |= {MAIL, SESSIONS}
         self._reached, self._beats = reached, beats
         return tuple(name for name in ALL_SCREENS if name in screens)

@@ -1,7 +1,7 @@
-"""The conversation about one work item: every event between agents, and every message.
+"""The conversation about one work item: all events and messages between agents, in order.
 
-OPR-089, OPR-019, OPR-094: it is read from the record, so it is the same after any restart, and
-overlaps and adoptions are rows like the others.
+It is read from the record, so a restart does not change it; overlaps and adoptions are rows like
+the others (OPR-089, OPR-019, OPR-094).
 """
 
 from __future__ import annotations
@@ -30,23 +30,24 @@ if TYPE_CHECKING:
     from moot.workspace.workspace import Workspace
 
 
-# The newest events between agents, read from their end: today's are looked up by number, backwards;
-# of earlier days, whose last number nobody keeps, a bounded part is read.
-
 EVENTS: Final = "presence.events"
 _EARLIER_DAYS: Final = 14
 _PAGE: Final = 1000
 
 
 class StoredEvent(msgspec.Struct, frozen=True):
-    """An event in its v1 form, and where the record of it stands."""
+    """An event in its v1 form, and the position of its record."""
 
     document: Document
     seq: int
 
 
 def read_newest_events(view: View, state: State, limit: int) -> list[StoredEvent]:
-    """At most `limit` of them, the newest first."""
+    """Return at most `limit` events between agents, the newest first.
+
+    Today's are looked up by number, backwards. The last number of an earlier day is not stored, so
+    of those days only one page is read.
+    """
     rows: list[StoredRow] = []
     for number in range(state.day_count, 0, -1):
         row = view.row(EVENTS, f"proto_{state.day}_{number:03d}")
@@ -68,7 +69,7 @@ def read_event(row: StoredRow) -> StoredEvent:
 
 
 def order_of_event(event_id: str) -> tuple[str, int]:
-    """By day, then by number: the order in which events were recorded."""
+    """Return the day and number of an event: its sort key, in the order of the record."""
     parts = EVENT_ID.match(event_id)
     return (parts[1], int(parts[2])) if parts is not None else ("", 0)
 
@@ -87,7 +88,7 @@ MESSAGE, MESSAGE_LABEL = "MESSAGE", "Message"
 
 
 class RowReceipt(msgspec.Struct, frozen=True):
-    """Who has seen, accepted or answered it, as a label, and when."""
+    """An agent that has seen, accepted or answered it, and when."""
 
     agent: str
     label: str
@@ -97,8 +98,8 @@ class RowReceipt(msgspec.Struct, frozen=True):
 class ThreadRow(msgspec.Struct, frozen=True, kw_only=True):
     """One row. `kind` is an event type of v1, or MESSAGE; `label` is what people read instead.
 
-    `payload` holds all that the event says, by its own names. `waits_for` owes an acceptance
-    since `at`; None: nobody does. `settled`: a request that is no longer needed.
+    `payload` has all fields of the event. `waits_for` is the agent that must accept it, if one
+    must. `settled`: the request is no longer needed.
     """
 
     id: str
@@ -118,7 +119,7 @@ class ThreadRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class WorkConversation(msgspec.Struct, frozen=True):
-    """`more` counts older rows that are not shown; `mail_thread` is where its messages stand."""
+    """`more` counts older rows that are not shown; `mail_thread` is the thread of its messages."""
 
     work: Quoted
     thread: tuple[ThreadRow, ...]
@@ -128,9 +129,9 @@ class WorkConversation(msgspec.Struct, frozen=True):
 
 @operation("conversation")
 def conversation(session: Session, work: str, *, limit: int = NEWEST) -> WorkConversation:
-    """What was passed on, asked for, overlapped, picked up again and written about `work`.
+    """Show the newest `limit` events and messages about `work`, oldest first.
 
-    Oldest first, the newest `limit` rows. A work item that nobody ever named has no rows.
+    An unknown work item has no rows.
     """
     from moot.api.mail.notices import thread_of_work
 
@@ -156,8 +157,7 @@ def label_event(view: View, event: StoredEvent) -> str:
 
 
 def was_refused(view: View, seq: int) -> bool:
-    """True if the overlap was refused and nothing was written: v1 has no field for it, the record
-    does."""
+    """Return True if the overlap was refused: v1 has no field for it, the record does."""
     from moot.engine.replay import read_record
 
     record = next(view.records(STREAM, after=seq - 1), None)
@@ -180,9 +180,9 @@ def _event_row(view: View, event: StoredEvent) -> ThreadRow:
     receipts = _receipts(view, document["id"])
     receiver = document["to_agent"]
     accepted = {receipt.agent for receipt in receipts if receipt.label == _ACCEPTED}
-    mark, is_settled = find_withdrawal(view, document["id"]), _is_settled(view, document["id"])
-    owed = bool(payload.get("requires_ack")) and receiver not in accepted
-    owed = owed and mark is None and not is_settled
+    withdrawal = find_withdrawal(view, document["id"])
+    is_settled = view.row(SETTLED, document["id"]) is not None
+    is_over = withdrawal is not None or is_settled or receiver in accepted
     return ThreadRow(
         id=document["id"],
         kind=str(kind),
@@ -195,14 +195,10 @@ def _event_row(view: View, event: StoredEvent) -> ThreadRow:
         scope=quote_optional(document["scope"]),
         payload=payload,
         receipts=receipts,
-        waits_for=receiver if owed else None,
-        withdrawn=mark,
+        waits_for=receiver if payload.get("requires_ack") and not is_over else None,
+        withdrawn=withdrawal,
         settled=is_settled,
     )
-
-
-def _is_settled(view: View, event_id: str) -> bool:
-    return view.row(SETTLED, event_id) is not None
 
 
 _ACCEPTED: Final = labels.RECEIPT_LABELS[ReceiptKind.ACCEPTED]
@@ -221,7 +217,7 @@ def _receipts(view: View, event_id: str) -> tuple[RowReceipt, ...]:
 
 
 def _message_rows(workspace: Workspace, thread: str | None) -> Iterable[ThreadRow]:
-    """Messages of the work item's thread, without those that only repeat an event."""
+    """Yield the messages of the work item's thread, without those that only repeat an event."""
     from moot.api.mail.messages import read_thread
     from moot.protocols.mail.views import describe_message
 

@@ -1,7 +1,6 @@
-"""What is being decided, and what was: questions, debates, parliaments and traces in one list.
+"""Open and past decisions: questions, debates, parliaments and traces in one list.
 
-One of them is shown as its report, which is the same that `moot report` writes, with what is due
-in it now.
+A single one is shown as the report that `moot report` writes, with what is due in it now.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ import msgspec
 from moot.api.debates.record import read_recorded_bytes
 from moot.api.operation import operation
 from moot.api.page.reports import ReportPage, report
-from moot.api.page.rulings_asked import AskedWord, find_asked_word
+from moot.api.page.requested_rulings import RequestedRuling, find_requested_ruling
 from moot.api.presence.agenda import DueItem, list_due
 from moot.core.errors import NotFound
 from moot.core.names import STREAM
@@ -37,13 +36,11 @@ if TYPE_CHECKING:
     from moot.engine.engine import Engine
 
 
-# What holds now of something that is being decided: whose turn it is and until when, what a trace
-# waits for, who has answered.
-
-
 class DecisionStanding(msgspec.Struct, frozen=True, kw_only=True):
-    """Exactly one of these is given, by the protocol it belongs to; none if a debate's file was
-    recorded with settings that nobody can follow."""
+    """The present state: whose turn it is and until when, what it waits for, who has answered.
+
+    Exactly one field is set, that of its protocol; none for a debate with unreadable settings.
+    """
 
     decision: DecisionView | None = None
     debate: StatusView | None = None
@@ -52,7 +49,7 @@ class DecisionStanding(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def describe_standing(session: Session, stream: str) -> DecisionStanding:
-    """How the decision, debate, parliament or trace that this history records stands now."""
+    """Return the present state of the decision, debate, parliament or trace of this stream."""
     return _STANDING_BY_KIND[stream.partition("/")[0]](session, stream)
 
 
@@ -62,7 +59,7 @@ def _decision_standing(session: Session, stream: str) -> DecisionStanding:
 
 
 def _debate_standing(session: Session, stream: str) -> DecisionStanding:
-    """From the record: what stands in the file now does not count."""
+    """Read the recorded text: later changes of the file do not count."""
     checked = check_session(read_recorded_bytes(session.workspace, stream))
     if checked.course is None:
         return DecisionStanding()
@@ -93,8 +90,8 @@ NEWEST: Final = 100
 
 
 class DecisionLine(msgspec.Struct, frozen=True, kw_only=True):
-    """`kind` is the protocol; `state` its own word for how far it came; `open`: somebody may still
-    act. `by` is the next time limit."""
+    """`kind` is the protocol; `state` is that protocol's name for the present stage; `open`: it can
+    still change. `by` is the next time limit."""
 
     id: str
     kind: str
@@ -107,28 +104,28 @@ class DecisionLine(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DecisionLines(msgspec.Struct, frozen=True):
-    """What is open first, then by the newest act; `more` counts those that are not listed."""
+    """Open ones first, then by their newest event; `more` counts those that are not listed."""
 
     decisions: tuple[DecisionLine, ...]
     more: int
 
 
 class ShownDecision(msgspec.Struct, frozen=True, kw_only=True):
-    """One of them: its line, how it stands now, what is due in it, and its report.
+    """One of them: its line, its present state, what is due in it, and its report.
 
-    `word` is what a person is asked for, if a ruling is waited for.
+    `word` is the ruling that a person is asked for, if it waits for one.
     """
 
     line: DecisionLine
     standing: DecisionStanding
     due: tuple[DueItem, ...]
     report: ReportPage
-    word: AskedWord | None
+    word: RequestedRuling | None
 
 
 @operation("decision.list")
 def list_decisions(session: Session, *, limit: int = NEWEST) -> DecisionLines:
-    """The newest decisions, debates, parliaments and traces, and who has to act in each."""
+    """List the newest decisions, debates, parliaments and traces, and who has to act in each."""
     workspace = session.workspace
     due = _due_by_stream(list_due(workspace))
     with workspace.store.read() as view:
@@ -143,9 +140,9 @@ def list_decisions(session: Session, *, limit: int = NEWEST) -> DecisionLines:
 
 @operation("decision.show")
 def show_decision(session: Session, name: str) -> ShownDecision:
-    """One decision, debate, parliament or trace: how it stands, what is due, and its report.
+    """Show one decision, debate, parliament or trace: its state, what is due, and its report.
 
-    `name` is its id, with or without the protocol before it. NotFound if nothing is called so.
+    `name` is its id, with or without the protocol before it. Raises NotFound for another name.
     """
     workspace = session.workspace
     stream, head = _find(session, name)
@@ -157,7 +154,7 @@ def show_decision(session: Session, name: str) -> ShownDecision:
         standing=describe_standing(session, stream),
         due=due,
         report=report(session, stream),
-        word=find_asked_word(session, stream),
+        word=find_requested_ruling(session, stream),
     )
 
 
@@ -169,7 +166,7 @@ def _find(session: Session, name: str) -> tuple[str, Head]:
             if head is not None:
                 return stream, head
     raise NotFound(
-        "not_found", f"nothing here is called {name[:80]}", hint="`moot ledger log` lists all"
+        "not_found", f"nothing here has the id {name[:80]}", hint="`moot ledger log` lists all"
     )
 
 

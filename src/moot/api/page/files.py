@@ -1,4 +1,4 @@
-"""A page as a file, in the form that its name asks for: HTML, markdown or JSON."""
+"""Write a page as HTML, markdown or JSON, by the ending of the file name."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FORMS: Final = (".html", ".md", ".json")
 
 
 def write_page(file: Path, report: Report) -> None:
-    """Write it, whole or not at all; Malformed if the name says no form that is known."""
+    """Write the page, completely or not at all; raise Malformed for another file ending."""
     from moot.pages import to_html, to_json, to_markdown
 
     require_page_name(file)
@@ -26,9 +26,8 @@ def write_page(file: Path, report: Report) -> None:
 
 
 def require_page_name(file: Path | None) -> None:
-    """Malformed if the name says no form that is known: asked before something is recorded."""
+    """Raise Malformed for another file ending; callers check this before they record anything."""
     if file is not None and file.suffix not in FORMS:
-        forms = ", ".join(FORMS)
-        raise Malformed(
-            f"{file} names no form of a page", code="bad_page_name", hint=f"end it with {forms}"
-        )
+        hint = f"end the file name with {', '.join(FORMS)}"
+        problem = f"{file} does not end like a page"
+        raise Malformed(problem, code="bad_page_name", hint=hint)

@@ -1,4 +1,4 @@
-"""Mail as a list that anybody may look at: who wrote to whom, who has seen it, who has answered."""
+"""Mail as a list for every reader: who wrote to whom, who has seen it, who has answered."""
 
 from __future__ import annotations
 
@@ -32,17 +32,15 @@ if TYPE_CHECKING:
     from moot.protocols.mail.events import MessageKept
 
 
-# Messages, newest first, with who has seen and answered each. Inboxes are sorted by time: ever
-# longer times back are looked at until there are enough. Nothing is marked as seen.
-
 _PAGE: Final = 1000
-_LOOKS_BACK: Final[tuple[Millis | None, ...]] = (HOUR, DAY, 7 * DAY, 30 * DAY, None)
+# Inboxes are sorted by time: the newest messages are looked for in longer and longer windows.
+_WINDOWS: Final[tuple[Millis | None, ...]] = (HOUR, DAY, 7 * DAY, 30 * DAY, None)
 
 
 class Receiver(msgspec.Struct, frozen=True):
-    """How far a message has come with one receiver: unread, seen or acked, and what was answered.
+    """The delivery status of a message for one receiver: unread, seen or acked, and the answer.
 
-    `copy`: it was only copied in. `state` is None for a name that nobody here has.
+    `copy`: the receiver is in `cc`. `state` is None for an unregistered name.
     """
 
     agent: str
@@ -54,21 +52,24 @@ class Receiver(msgspec.Struct, frozen=True):
 def list_newest(
     view: View, boxes: Iterable[Box], limit: int, now: Millis, before: tuple[Millis, str] | None
 ) -> list[str]:
-    """Ids of the newest messages in these boxes, newest first; `before`: older than this one."""
+    """Return the ids of the newest messages in these boxes, newest first.
+
+    `before` is the time and id of a message; then only older ones are returned.
+    """
     prefixes = [inbox_prefix(box.name, box.epoch) for box in boxes]
-    end = before or (max(now, 0) + DAY, "")  # a clock that went back hides nothing of today
-    for span in _LOOKS_BACK:
-        since = "" if span is None else time_key(end[0] - span)
-        found = {place for prefix in prefixes for place in _places(view, prefix, since)}
+    end = before or (max(now, 0) + DAY, "")  # a day more, in case the clock went back
+    for window in _WINDOWS:
+        since = "" if window is None else time_key(end[0] - window)
+        found = {entry for prefix in prefixes for entry in _times_and_ids(view, prefix, since)}
         older = sorted(
-            place for place in found if before is None or place < (time_key(end[0]), end[1])
+            entry for entry in found if before is None or entry < (time_key(end[0]), end[1])
         )
-        if len(older) >= limit or span is None:
+        if len(older) >= limit or window is None:
             return [message_id for _, message_id in reversed(older[-limit:])]
     return []
 
 
-def _places(view: View, prefix: str, since: str) -> Iterable[tuple[str, str]]:
+def _times_and_ids(view: View, prefix: str, since: str) -> Iterable[tuple[str, str]]:
     after = f"{prefix}{since}"
     while page := view.rows(INBOX, prefix, after, _PAGE):
         for row in page:
@@ -77,8 +78,8 @@ def _places(view: View, prefix: str, since: str) -> Iterable[tuple[str, str]]:
         after = page[-1].key
 
 
-def place_of(view: View, message_id: str) -> tuple[Millis, str] | None:
-    """Where a message stands in the list; None if there is none."""
+def find_time_and_id(view: View, message_id: str) -> tuple[Millis, str] | None:
+    """Return the time and id of a message, by which lists are sorted; None if there is none."""
     row = view.row(MESSAGES, message_id)
     return None if row is None else (msgspec.json.decode(row.value)["at"], message_id)
 
@@ -100,18 +101,13 @@ def _receiver(view: View, message: Recorded[MessageKept], box: Box, copy: bool) 
     return Receiver(box.name, ACKED if status else SEEN if is_seen else UNREAD, status, copy)
 
 
-def read_messages(view: View, ids: Iterable[str]) -> list[Recorded[MessageKept]]:
-    return [read_message(view, message_id) for message_id in ids]
-
-
-__all__ = ["ListedMessage", "MessageList", "Receiver", "list_messages"]
 MOST: Final = 200
 
 
 class ListedMessage(msgspec.Struct, frozen=True, kw_only=True):
-    """A message without its text, and how far it has come with each receiver.
+    """A message without its text, and its delivery status for each receiver.
 
-    `ack_required` asks every receiver for an answer; `owed_by` are those who have given none.
+    With `ack_required` every receiver owes an answer; `owed_by` are those that gave none.
     """
 
     id: str
@@ -128,7 +124,7 @@ class ListedMessage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class MessageList(msgspec.Struct, frozen=True):
-    """Newest first. `after` is the id that the next page goes on after; None: that was all."""
+    """Newest first. `after` is the last id of this page if there are more; None: no more."""
 
     messages: tuple[ListedMessage, ...]
     after: str | None
@@ -144,10 +140,10 @@ def list_messages(
     after: str | None = None,
     limit: int = 50,
 ) -> MessageList:
-    """The newest messages of everybody, or of one agent, with who has seen and answered them.
+    """List the newest messages of all agents, or of one, with who has seen and answered them.
 
-    `thread` keeps those of one thread and `words` those that hold all of these words. `after` is
-    where the page before ended; `limit` is 1 to 200. Nothing counts as seen because of it.
+    `thread` keeps those of one thread and `words` those that contain all of these words. `after` is
+    the `after` of the previous page; `limit` is 1 to 200. This marks nothing as seen.
     """
     if not 1 <= limit <= MOST:
         raise Malformed(f"limit is 1 to {MOST}", code="bad_limit", hint="ask for fewer messages")
@@ -155,7 +151,7 @@ def list_messages(
         session.require_agent(agent)
     wanted = _list_ids(session, agent, thread, words, after, limit + 1)
     with session.workspace.store.read() as view:
-        messages = [_describe(view, each) for each in read_messages(view, wanted[:limit])]
+        messages = [_describe(view, read_message(view, each)) for each in wanted[:limit]]
     next_page = wanted[limit - 1] if len(wanted) > limit else None
     return MessageList(tuple(messages), next_page)
 
@@ -168,17 +164,16 @@ def _list_ids(
     after: str | None,
     limit: int,
 ) -> list[str]:
-
     workspace = session.workspace
     if thread is not None or words:
         return _after(_chosen_ids(session, agent, thread, words), after)[:limit]
     with workspace.store.read() as view:
-        before = None if after is None else place_of(view, after)
+        before = None if after is None else find_time_and_id(view, after)
         return list_newest(view, _boxes(session, agent), limit, workspace.engine.clock(), before)
 
 
 def _chosen_ids(session: Session, agent: str | None, thread: str | None, words: str) -> list[str]:
-    """Of one thread, or with all these words; newest first."""
+    """Return the ids of messages of one thread, or with all these words; newest first."""
     from moot.api.mail.reading import search_messages
 
     found: list[Recorded[MessageKept]] = []

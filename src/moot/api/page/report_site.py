@@ -29,7 +29,7 @@ class SitePage(msgspec.Struct, frozen=True):
 
 
 class UndrawnPage(msgspec.Struct, frozen=True):
-    """What has no page, and why."""
+    """A stream whose page could not be made, and why."""
 
     id: str
     why: str
@@ -49,11 +49,11 @@ class ReportSite(msgspec.Struct, frozen=True):
 
 @operation("report.all")
 def report_all(session: Session, folder: Path) -> ReportSite:
-    """Write the page of everything that has one into a folder, linked to each other, with an index.
+    """Write all pages into a folder, with links between them and an index.
 
-    The folder is made if it is not there; pages of the same names are replaced, other files
-    stay. What cannot be drawn is told in `undrawn`, and the others are written all the same.
-    Receipts are not made: those that stand there as receipt-ID.html are linked.
+    The folder is made if it is missing; pages of the same names are replaced, other files stay.
+    `undrawn` lists pages that could not be made; the others are written anyway. Receipts are not
+    made: existing files receipt-ID.html are linked.
     """
     from moot.api.page.files import write_page
     from moot.api.page.reports import INDEX_FILE, build_recorded_page, link_page, page_file_name
@@ -90,7 +90,7 @@ def report_all(session: Session, folder: Path) -> ReportSite:
 
 
 def _write_track_page(workspace: Workspace, folder: Path) -> list[SitePage]:
-    """Whom to listen to, once a person has said how a decision turned out."""
+    """Write the track record, if a person has recorded how some decision turned out."""
     from moot.api.decisions.outcomes import read_track_record
     from moot.api.decisions.track_page import build_track_page
     from moot.api.page.files import write_page
@@ -117,7 +117,7 @@ def _make_folder(folder: Path) -> None:
 
 
 def _streams_with_pages(workspace: Workspace) -> Iterator[str]:
-    """By kind, oldest first; the books of a run that is no decision have no page."""
+    """Yield streams by kind, oldest first, without decisions that only record a run's costs."""
     from moot.api.bridges.story import ARGUED
     from moot.api.page.reports import PAGES
     from moot.protocols.decision.machine import MACHINE as DECISION
@@ -134,14 +134,14 @@ def _streams_with_pages(workspace: Workspace) -> Iterator[str]:
                 if (
                     state.chamber not in ARGUED
                     or state.stage is Stage.NEW
-                    or _is_book_of(stream, streams)
+                    or _only_records_costs(stream, streams)
                 ):
                     continue
             yield stream
 
 
-def _is_book_of(decision: str, streams: Collection[str]) -> bool:
-    """A session that was run by itself keeps its costs in a decision of the same id."""
+def _only_records_costs(decision: str, streams: Collection[str]) -> bool:
+    """Return True if a session has this id: its run records its costs in such a decision."""
     name = decision.partition("/")[2]
     return f"parliament/{name}" in streams or f"debate/{name}" in streams
 
@@ -167,11 +167,11 @@ def _index(
         for each in read_usage(session.workspace).by_work.values()
     )
     if used:
-        title = "What coding tools said they used"
+        title = "What coding tools reported as used"
         blocks.append(page.Table(("Work", "By", "Used"), used, title=title))
     if undrawn:
         left_out = tuple((each.id, each.why) for each in undrawn)
-        blocks.append(page.Table(("Id", "Why"), left_out, title="What could not be drawn"))
+        blocks.append(page.Table(("Id", "Why"), left_out, title="Pages that could not be made"))
     return page.Report(
         kind="index",
         title="Everything on record",
@@ -184,7 +184,7 @@ def _index(
 
 
 def _table_of(pages: list[SitePage], kind: str) -> Table:
-    """All pages of a kind; their ids too, where those say something to a person."""
+    """Return the table of all pages of a kind, with their ids if some are short enough to read."""
     from moot.pages import Cell, Table
 
     has_ids = any(_short_id(each.id) for each in pages)
@@ -200,8 +200,7 @@ def _table_of(pages: list[SitePage], kind: str) -> Table:
     return Table(columns, rows, title=_HEADINGS.get(kind, kind))
 
 
-# A longer id says nothing to a person; it stands on the page.
-_MOST_ID = 24
+_MOST_ID = 24  # a longer id tells a reader nothing here; the page itself shows it
 _HEADINGS = {
     "decision": "Decisions",
     "debate": "Debates",
@@ -223,4 +222,4 @@ def _summary(pages: list[SitePage]) -> str:
         counts[each.kind] = counts.get(each.kind, 0) + 1
     names = {"story": ("path", "paths")}
     words = [plural(count, *names.get(kind, (kind,))) for kind, count in counts.items()]
-    return f"{', '.join(words)}." if words else "Nothing has been recorded yet that has a page."
+    return f"{', '.join(words)}." if words else "The record has nothing with a page yet."

@@ -1,6 +1,6 @@
 """One report for any id: the page of the protocol it belongs to (DEC-025).
 
-What has no page of its own (a message, a thread, an agent) is told as a story.
+A message, a thread or an agent has no such page; its report is the story page.
 """
 
 from __future__ import annotations
@@ -26,10 +26,9 @@ from moot.pages import PageLink, Report
 from moot.protocols.debate.checker import check_session
 from moot.protocols.debate.machine import MACHINE as DEBATE
 from moot.protocols.decision import PROTOCOL as DECISION
-from moot.protocols.decision import stream_of
 from moot.protocols.decision import stream_of as decision_stream
-from moot.protocols.decision.machine import MACHINE, SESSIONS
 from moot.protocols.decision.machine import MACHINE as DECISIONS
+from moot.protocols.decision.machine import SESSIONS
 from moot.protocols.decision.model import DecisionSeat
 from moot.protocols.path import stream_of as path_stream
 from moot.protocols.path.machine import ITEMS
@@ -45,8 +44,8 @@ BuildPage = Callable[["Workspace", str, "CheckOptions"], Report]
 
 
 class ReportPage(msgspec.Struct, frozen=True):
-    """`verdict` is the badge of the page. With `file` it was written there, and `report` is not
-    given; without, `report` is the page as a value that `moot.pages` draws."""
+    """`verdict` is the badge of the page. If it was written to `file`, `report` is unset; otherwise
+    `report` is the page as a value that `moot.pages` renders."""
 
     id: str
     kind: str
@@ -57,26 +56,26 @@ class ReportPage(msgspec.Struct, frozen=True):
 
 @operation("report")
 def report(session: Session, name: str, *, file: Path | None = None) -> ReportPage:
-    """How it went: the page of a decision, debate, parliament, trace or path, by its id.
+    """Return the page of a decision, debate, parliament, trace or path, by its id.
 
-    It is drawn from the record, so a file that was changed since does not change it. With `file`
-    (FILE.html, FILE.md or FILE.json) it is written there. NotFound if nothing is called so.
+    It is made from the record, so later changes of a file do not change it. With `file` (FILE.html,
+    FILE.md or FILE.json) it is written there. Raises NotFound for an unknown id.
     """
     from moot.api.page.files import require_page_name, write_page
 
     if file is not None:
         require_page_name(file)
     stream = find_stream_with_page(session, name)
-    page = build_recorded_page(session, stream) if stream else _tell_story(session, name)
+    page = build_recorded_page(session, stream) if stream else _build_story(session, name)
     if file is None:
         return ReportPage(name, page.kind, None, page.verdict.label, page)
-    write_page(file, link_beside(session, stream, page, file) if stream else page)
+    write_page(file, link_neighbours(session, stream, page, file) if stream else page)
     return ReportPage(name, page.kind, str(file), page.verdict.label)
 
 
 def find_stream_with_page(session: Session, named: str) -> str | None:
-    """The stream of that name whose protocol has pages; None if it can only be told as a story."""
-    for protocol in _PAGES:
+    """Return the stream with this name whose protocol has pages; None: only a story page."""
+    for protocol in _PAGE_BUILDERS:
         stream = f"{protocol}/{named.removeprefix(f'{protocol}/')}"
         if _is_recorded(session.workspace, stream):
             return stream
@@ -84,16 +83,15 @@ def find_stream_with_page(session: Session, named: str) -> str | None:
 
 
 def build_recorded_page(session: Session, stream: str) -> Report:
-    """The page of a stream, from its record."""
+    """Return the page of a stream, made from its record."""
     from moot.workspace.integrity_check import CheckOptions
 
     protocol, _, name = stream.partition("/")
-    return _PAGES[protocol](session.workspace, name, CheckOptions(session.keys))
+    return _PAGE_BUILDERS[protocol](session.workspace, name, CheckOptions(session.keys))
 
 
-def link_beside(session: Session, stream: str, page: Report, file: Path) -> Report:
-    """The page with links to those that stand in the folder of its file."""
-
+def link_neighbours(session: Session, stream: str, page: Report, file: Path) -> Report:
+    """Return the page with links to related pages in the folder of its file."""
     folder = file.parent
     return link_page(
         session.workspace,
@@ -103,10 +101,10 @@ def link_beside(session: Session, stream: str, page: Report, file: Path) -> Repo
     )
 
 
-def _tell_story(session: Session, named: str) -> Report:
+def _build_story(session: Session, name: str) -> Report:
     from moot.workspace.integrity_check import CheckOptions
 
-    return _story(session.workspace, named, CheckOptions(session.keys))
+    return _story(session.workspace, name, CheckOptions(session.keys))
 
 
 def _is_recorded(workspace: Workspace, stream: str) -> bool:
@@ -124,7 +122,7 @@ def _decision(workspace: Workspace, name: str, _how: CheckOptions) -> Report:
 
 
 def _debate(workspace: Workspace, name: str, _how: CheckOptions) -> Report:
-    """From the record: what stands in the file now does not count."""
+    """Read the recorded text: later changes of the file do not count."""
     from moot.protocols.debate.report import build_report
 
     stream = f"debate/{name}"
@@ -164,13 +162,13 @@ def _story(workspace: Workspace, name: str, _how: CheckOptions) -> Report:
     except NotFound:
         raise NotFound(
             "not_found",
-            f"nothing here is called {name}",
-            hint="`moot ledger log` lists what there is; `moot debate report FILE` takes a file",
+            f"nothing here has the id {name}",
+            hint="`moot ledger log` lists all ids; `moot debate report FILE` reads a file",
         ) from None
 
 
-# A session that was run by itself keeps its costs in a decision of the same id: that comes last.
-_PAGES: Final[dict[str, BuildPage]] = {
+# `decision` is last: the run of a session records its costs in a decision with the session's id.
+_PAGE_BUILDERS: Final[dict[str, BuildPage]] = {
     "debate": _debate,
     "parliament": _parliament,
     "trace": _trace,
@@ -179,8 +177,8 @@ _PAGES: Final[dict[str, BuildPage]] = {
 }
 
 
-# A decision leads to the sessions in which it was argued, its receipt and its story; a session
-# leads back; a path leads to everything on it. A page links to those in its folder.
+# Links between pages in one folder: a decision links to the sessions in which it was argued, its
+# receipt and its story; a session links back; a path links to everything on it.
 
 INDEX_FILE: Final = "index.html"
 TRACK_FILE: Final = "track.html"
@@ -192,10 +190,10 @@ _MOST_DECISIONS: Final = 20
 
 
 def page_file_name(stream: str, kind: str = "") -> str:
-    """`decision-q-7.html`; another `kind` of page about the same is `receipt-q-7.html`."""
+    """Return `decision-q-7.html`, or for another `kind` of page about it `receipt-q-7.html`."""
     protocol, _, name = stream.partition("/")
     safe = _UNSAFE.sub("_", name)
-    if safe != name:  # two ids may differ only in what a file name cannot hold
+    if safe != name:  # two ids may differ only in characters that a file name cannot have
         safe = f"{safe}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
     return f"{kind or protocol}-{safe}.html"
 
@@ -203,7 +201,7 @@ def page_file_name(stream: str, kind: str = "") -> str:
 def link_page(
     workspace: Workspace, stream: str, page: Report, is_there: Callable[[str], bool]
 ) -> Report:
-    """The same page with links to those beside it; `is_there` says which file names there are."""
+    """Return the page with links to related pages; `is_there` says which files exist."""
     links = [
         PageLink(label, file_name)
         for label, file_name in _related_files(workspace, stream)
@@ -270,20 +268,18 @@ def _row(workspace: Workspace, space: str, key: str) -> dict[str, Any] | None:
     return None if row is None else dict(msgspec.json.decode(row.value))
 
 
-# By what the agents of a debate or parliament were played, for the page of that session.
-
-_ELSEWHERE = "elsewhere"
+_ELSEWHERE = "elsewhere"  # the kind of a seat that no run filled here
 
 
 def name_tools(workspace: Workspace, session: str, agents: Iterable[str]) -> dict[str, str]:
-    """Return the tool or model of each agent, as far as it is known.
+    """Return the tool or model of each agent of a session, if known.
 
-    The decision's record names those that a run seated here; the others are known by their hooks.
+    The decision's record names those that a run started here; hooks report the others.
     """
     observed = {name: known.tool for name, known in find_tools(workspace, agents).items()}
     seated: dict[str, str] = {}
     for decision in decisions_argued_in(workspace.engine, session):
-        seats = workspace.engine.state(MACHINE, stream_of(decision)).seats
+        seats = workspace.engine.state(DECISIONS, decision_stream(decision)).seats
         seated |= {seat.agent: _describe(seat) for seat in seats if seat.kind != _ELSEWHERE}
     return {name: tool for name, tool in (observed | seated).items() if tool != name}
 

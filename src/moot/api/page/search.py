@@ -1,4 +1,4 @@
-"""Search over everything that can be found by its words, whichever protocol it belongs to."""
+"""Search by words, across the protocols."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ MOST: Final = 100
 
 
 class FoundItem(msgspec.Struct, frozen=True):
-    """`kind` says what it is (message, event, entry, question, parliament, path, trace, claim);
-    `id` names it, `shown_in` is the id under which it can be looked at."""
+    """`kind` is message, event, entry, question, parliament, path, trace or claim; `shown_in` is
+    the id under which it can be shown."""
 
     kind: str
     id: str
@@ -34,7 +34,7 @@ class FoundItems(msgspec.Struct, frozen=True):
 
 
 class _Space(NamedTuple):
-    """Where one kind is found: the index space, where a hit is shown, and what it is called."""
+    """How to search one kind: its index space, where a hit is shown, and its title."""
 
     kind: str
     space: str
@@ -44,9 +44,10 @@ class _Space(NamedTuple):
 
 @operation("search")
 def search(session: Session, words: str, *, limit: int = 20) -> FoundItems:
-    """What holds all these words: messages, events, entries, questions, traces, claims and paths.
+    """Find what contains all these words: messages, events, entries, questions, traces, claims and
+    paths.
 
-    At most `limit` of each kind (1 to 100), the best first. Without a word nothing is found.
+    At most `limit` of each kind (1 to 100), the best first. Without words it finds nothing.
     """
     if not 1 <= limit <= MOST or len(words) > MOST_WORDS:
         raise Malformed(
@@ -90,7 +91,7 @@ def _event_title(view: View, key: str) -> str:
 
 
 def _entry_title(view: View, key: str) -> str:
-    """Who said it, and what in short."""
+    """Return the author and the summary."""
     from moot.api.debates.record import read_events
 
     stream, _, entry = key.partition("#")

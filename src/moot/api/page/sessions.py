@@ -1,7 +1,7 @@
-"""Sessions: who works on what, as cards in groups, read at a glance (OPR-089, OPR-090).
+"""Sessions: who works on what, as cards in groups (OPR-089, OPR-090).
 
-A card is a work item; an agent without one has its own card. Cards of work items
-that belong together (`T-7.1` and `T-7.2`) stand in one group.
+A card is a work item; an agent without one has its own card. Work items with the same parent
+(`T-7.1` and `T-7.2`) form one group.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ DONE: Final = WorkState.COMPLETED
 
 
 class HeldScope(msgspec.Struct, frozen=True):
-    """What somebody holds for this work item, since when, and until when if it ends by itself."""
+    """A scope that is held for this work item; `until` is None if it does not expire."""
 
     scope: Quoted
     holder: str
@@ -45,7 +45,7 @@ class HeldScope(msgspec.Struct, frozen=True):
 
 
 class CardOverlap(msgspec.Struct, frozen=True):
-    """The newest overlap on this work item: of which kind, and who met whom."""
+    """The newest overlap on this work item: its kind, the owner and the other agent."""
 
     kind: str
     label: str
@@ -56,7 +56,7 @@ class CardOverlap(msgspec.Struct, frozen=True):
 
 
 class LastAct(msgspec.Struct, frozen=True):
-    """What was said last about it: by whom, to whom, when, and in which words."""
+    """The newest event about it: its label, sender, receiver, time and text."""
 
     label: str
     by: Quoted | None
@@ -68,9 +68,9 @@ class LastAct(msgspec.Struct, frozen=True):
 class SessionCard(msgspec.Struct, frozen=True, kw_only=True):
     """A work item, or an agent without one (then `work` is None). `key` names the card.
 
-    `owner` is who was seen last on it; `because` says why it counts as active, stale or evicted.
-    `owed` and `unread` count what waits for the owner. `usage` is what coding tools said they have
-    used on it; None: unknown.
+    `owner` is the agent on it that was seen last; `because` says why it is active, stale or
+    evicted. `owed` and `unread` count what waits for the owner. `usage` is what coding tools
+    reported; None: unknown.
     """
 
     key: str
@@ -119,7 +119,7 @@ class IncursionLine(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Sessions(msgspec.Struct, frozen=True):
-    """`feed` are the groups with their cards; `agents` all who were ever registered."""
+    """`feed` are the groups with their cards; `agents` all that were ever registered."""
 
     feed: tuple[SessionGroup, ...]
     agents: tuple[RegisteredAgentView, ...]
@@ -129,7 +129,7 @@ class Sessions(msgspec.Struct, frozen=True):
 
 @operation("sessions")
 def sessions(session: Session) -> Sessions:
-    """Who works on what and how alive, what each holds, what was said last, and who met whom."""
+    """Show who works on what and how alive, what each holds, the last event, and overlaps."""
     workspace = session.workspace
     state = workspace.engine.state(PRESENCE, STREAM)
     usage = read_usage(workspace)
@@ -137,13 +137,14 @@ def sessions(session: Session) -> Sessions:
     with workspace.store.read() as view:
         events = read_newest_events(view, state, NEWEST_EVENTS)
         incursions = _list_incursions(view, events)
-        labels = {event.document["id"]: label_event(view, event) for event in _last_of(events)}
-    cards = _Cards(session, state, agents, incursions, _last_acts(events, labels), usage)
+        newest = _newest_by_work(events)
+        last_acts = {work: _last_act(view, event) for work, event in newest.items()}
+    cards = _Cards(session, state, agents, incursions, last_acts, usage)
     return Sessions(_group(cards.make()), agents, incursions, views.view_pending(state))
 
 
 class _Cards:
-    """Makes the cards of one look; what all of them need is read once."""
+    """Makes all cards; reads once what all of them need."""
 
     def __init__(
         self,
@@ -192,7 +193,7 @@ class _Cards:
         return self._card(None, str(agent.liveness), agent.label, agent, (agent.agent,))
 
     def _ended_card(self, work: str) -> SessionCard:
-        """Nobody works on it, nothing is held for it and nothing waits: it counts as done."""
+        """Show work as done if no agent works on it, holds something for it or waits."""
         return self._card(Quoted(work), str(DONE), WORK_STATE_LABELS[DONE], None, ())
 
     def _card(
@@ -226,10 +227,10 @@ class _Cards:
             owed=owed,
             waits_for=waits_for,
             overlap=_overlap(self._overlaps.get(work or "") if work else None),
-            usage=self._used(work, owner),
+            usage=self._usage_of(work, owner),
         )
 
-    def _used(self, work: Quoted | None, owner: RegisteredAgentView | None) -> UsageView | None:
+    def _usage_of(self, work: Quoted | None, owner: RegisteredAgentView | None) -> UsageView | None:
         if work is None:
             return None if owner is None else owner.usage
         known = self._usage.by_work.get(work)
@@ -247,7 +248,7 @@ class _Cards:
 
 
 def count_mail_of(workspace: Workspace, name: str) -> tuple[int, int]:
-    """How much mail is new for an agent, and how many answers it owes."""
+    """Count the new mail of an agent, and the answers it owes."""
     from moot.api.mail import inbox
     from moot.api.mail.reading import list_owed
 
@@ -255,12 +256,12 @@ def count_mail_of(workspace: Workspace, name: str) -> tuple[int, int]:
     if box is None:
         return 0, 0
     with workspace.store.read() as view:
-        unread = len(inbox.unread(view, box, workspace.engine.clock()))
+        unread = len(inbox.list_unread(view, box, workspace.engine.clock()))
     return unread, len(list_owed(workspace, box))
 
 
 def _key_folder(workspace: Workspace, name: str) -> str | None:
-    """Which folder keeps the agent's key: one for each machine, or for each run."""
+    """Return the id of the folder with the agent's key; each machine or run has one."""
     registry = workspace.engine.registry()
     agent = registry.agents.get(name)
     return None if agent is None else registry.keys[agent.kid].custodian
@@ -296,26 +297,22 @@ def _overlap(line: IncursionLine | None) -> CardOverlap | None:
     return CardOverlap(line.kind, line.label, line.owner, line.incoming, line.scope, line.at)
 
 
-def _last_of(events: Iterable[StoredEvent]) -> list[StoredEvent]:
-    """The newest event of each work item."""
+def _newest_by_work(events: Iterable[StoredEvent]) -> dict[str, StoredEvent]:
     newest: dict[str, StoredEvent] = {}
     for event in events:
         newest.setdefault(event.document["bead_id"] or "", event)
-    return list(newest.values())
+    return newest
 
 
-def _last_acts(events: Iterable[StoredEvent], labels: Mapping[str, str]) -> dict[str, LastAct]:
-    acts = {}
-    for event in _last_of(events):
-        document = event.document
-        acts[document["bead_id"] or ""] = LastAct(
-            labels[document["id"]],
-            quote_optional(document["from_agent"]),
-            quote_optional(document["to_agent"]),
-            to_text(parse_time(document["created_at"])),
-            Quoted(timeline.shown_fields(document)[0]),
-        )
-    return acts
+def _last_act(view: View, event: StoredEvent) -> LastAct:
+    document = event.document
+    return LastAct(
+        label_event(view, event),
+        quote_optional(document["from_agent"]),
+        quote_optional(document["to_agent"]),
+        to_text(parse_time(document["created_at"])),
+        Quoted(timeline.shown_fields(document)[0]),
+    )
 
 
 def _group(cards: Iterable[SessionCard]) -> tuple[SessionGroup, ...]:
@@ -326,7 +323,7 @@ def _group(cards: Iterable[SessionCard]) -> tuple[SessionGroup, ...]:
 
 
 def parent_of(work: str | None) -> str:
-    """`T-7` for `T-7.1`, as beads are numbered; a work item without a dot is its own parent."""
+    """Return `T-7` for `T-7.1`, as beads numbers them; an item without a dot is its own parent."""
     if work is None:
         return ""
     head, dot, tail = work.rpartition(".")

@@ -111,19 +111,24 @@ def tick(session: Session, name: str | None = None) -> AppliedLimits:
     from moot.api.mail.lapsed_duties import lapse_duties
 
     engine = session.workspace.engine
-    engine.require_writable()
-    if not engine.signs_as_ledger:
-        raise Refused(
-            "key_missing",
-            "the ledger's root key applies time limits, and it is not in this key folder",
-            hint="ask the person who ran `moot init` to run `moot tick`; until then it stays due",
-        )
+    require_root_key(engine, "moot tick")
     if name is None:
         lapse_duties(session.workspace)
     outcomes = [engine.tick(stream) for stream in ([name] if name else engine.open_streams())]
     return AppliedLimits(
         tuple(limit for outcome in outcomes if outcome for limit in _applied(engine, outcome))
     )
+
+
+def require_root_key(engine: Engine, command: str) -> None:
+    """Raise Refused if the key that applies time limits is not here; `command` would apply them."""
+    engine.require_writable()
+    if not engine.signs_as_ledger:
+        raise Refused(
+            "key_missing",
+            "the ledger's root key applies time limits, and it is not in this key folder",
+            hint=f"ask the person who ran `moot init` to run `{command}`; until then it stays due",
+        )
 
 
 def _applied(engine: Engine, outcome: JobOutcome) -> list[AppliedLimit]:
@@ -224,7 +229,7 @@ def _new_mail(workspace: Workspace, who: str | None, now: Millis) -> list[DueIte
     if box is None:
         return []
     with workspace.store.read() as view:
-        unread = inbox.unread(view, box, now)
+        unread = inbox.list_unread(view, box, now)
     new = [slip for slip in unread if not slip.value["ack_required"]]
     if not new:
         return []

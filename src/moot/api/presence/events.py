@@ -349,7 +349,7 @@ def _send_blocked(
 
 def _send_notice(session: Session, sender: str, command: Notice, key: str | None) -> SentNotice:
     from moot.api.mail import notices
-    from moot.api.mail.letters import remark_absent_receivers
+    from moot.api.mail.outgoing import remark_absent_receivers
     from moot.protocols.mail.events import MessageSent
 
     workspace = session.workspace
@@ -381,9 +381,9 @@ def _sent_event(outcome: JobOutcome) -> PresenceEvent:
 
 
 def _receipt(workspace: Workspace, event_id: str, name: str, outcome: JobOutcome) -> EventReceipt:
-    from moot.api.mail.notices import moved_to
+    from moot.api.mail.notices import moved_scopes
 
-    moved = tuple(Quoted(scope) for scope in moved_to(outcome))
+    moved = tuple(Quoted(scope) for scope in moved_scopes(outcome))
     return EventReceipt(_read_event(workspace, event_id), name, moved, outcome.findings)
 
 

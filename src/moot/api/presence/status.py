@@ -262,7 +262,7 @@ def count_unread(session: Session) -> int:
     if box is None:
         return 0
     with workspace.store.read() as view:
-        return len(inbox.unread(view, box, workspace.engine.clock()))
+        return len(inbox.list_unread(view, box, workspace.engine.clock()))
 
 
 def count_changes(session: Session) -> int:

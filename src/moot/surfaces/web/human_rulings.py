@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from moot.api.page.decisions import show_decision
-from moot.api.page.rulings_asked import PREPARED, AskedWord
+from moot.api.page.requested_rulings import PREPARED, RequestedRuling
 from moot.core.clock import system_clock, to_text
 from moot.core.errors import Malformed, MootError
 from moot.surfaces.web import answers
@@ -89,8 +89,8 @@ class PersonsWords:
             self._is_taken = False
         return self.standing
 
-    async def _read_asked(self, decision: str) -> AskedWord | None:
-        asked: list[AskedWord | None] = []
+    async def _read_asked(self, decision: str) -> RequestedRuling | None:
+        asked: list[RequestedRuling | None] = []
 
         def read() -> HttpAnswer:
             try:
@@ -102,7 +102,7 @@ class PersonsWords:
         await self._readers.run(read)
         return asked[0] if asked else None
 
-    async def _ask(self, asked: AskedWord, offered: OfferedWord) -> None:
+    async def _ask(self, asked: RequestedRuling, offered: OfferedWord) -> None:
         for line in _lines(asked, offered):
             self._say(line)
         process = await asyncio.create_subprocess_exec(
@@ -138,12 +138,12 @@ def _read_offer(body: dict[str, Any]) -> OfferedWord:
     return offered
 
 
-def _decide(asked: AskedWord, offered: OfferedWord) -> list[str]:
+def _decide(asked: RequestedRuling, offered: OfferedWord) -> list[str]:
     about = ["--", asked.decision, offered.word]
     return ["decide", f"--sha256={asked.sha256}", f"--reason={offered.reason}", *about]
 
 
-def _decide_in_parliament(asked: AskedWord, offered: OfferedWord) -> list[str]:
+def _decide_in_parliament(asked: RequestedRuling, offered: OfferedWord) -> list[str]:
     """A veto says what should change: there the reason is the guidance as well."""
     guidance = [f"--guidance={offered.reason}"] if offered.word == "veto" else []
     about = ["--", asked.folder or "", offered.word]
@@ -151,13 +151,13 @@ def _decide_in_parliament(asked: AskedWord, offered: OfferedWord) -> list[str]:
     return ["parliament", "decide", *said, *about]
 
 
-_COMMANDS: Final[dict[str, Callable[[AskedWord, OfferedWord], list[str]]]] = {
+_COMMANDS: Final[dict[str, Callable[[RequestedRuling, OfferedWord], list[str]]]] = {
     "decision": _decide,
     "parliament": _decide_in_parliament,
 }
 
 
-def _lines(asked: AskedWord, offered: OfferedWord) -> list[str]:
+def _lines(asked: RequestedRuling, offered: OfferedWord) -> list[str]:
     """What the terminal shows. Further lines of a text have a margin: none can pass for ours."""
     return [
         "",

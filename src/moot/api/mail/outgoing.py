@@ -1,7 +1,7 @@
-"""Sending: who is meant by a name, where a long text goes, which thread a message belongs to.
+"""A message to send: its receivers, its thread, where a long text is stored, and the rate limit.
 
-What may be sent is decided by the mail machine; here is what it cannot know. Receivers who have
-gone are named at once, for nobody may ever answer.
+The mail machine decides what may be sent; this module adds what needs IO. It warns at once about
+receivers who have left or were evicted: they may never answer.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from moot.core.names import SYSTEM
 from moot.core.record import ArtifactRef
 from moot.core.sha256 import sha256
 from moot.engine.job import Job, JobOutcome
-from moot.protocols.mail import events as did
 from moot.protocols.mail.body_writer import Ack, read_ack
 from moot.protocols.mail.case import encode_text, fits_in_event
 from moot.protocols.mail.commands import Send
+from moot.protocols.mail.events import MessageKept
 from moot.protocols.mail.message import parse_subject
 from moot.protocols.mail.model import Party, require_thread_id, stream_of
 from moot.protocols.mail.types import MessageType
@@ -36,8 +36,8 @@ from moot.workspace.workspace import Workspace
 MEDIA_TYPE: Final = "text/markdown"
 
 
-class Letter(msgspec.Struct, frozen=True, kw_only=True):
-    """What a sender says; everything left away has a default."""
+class OutgoingMessage(msgspec.Struct, frozen=True, kw_only=True):
+    """A message as its sender gives it."""
 
     to: tuple[str, ...]
     subject: str
@@ -53,22 +53,22 @@ class Letter(msgspec.Struct, frozen=True, kw_only=True):
     corr: str | None = None
 
 
-class PostedLetter(msgspec.Struct, frozen=True):
-    """A message that stands in the record now, or stood there before (`replayed`).
+class PostedMessage(msgspec.Struct, frozen=True):
+    """A message that was recorded, now or earlier under the same key (`replayed`).
 
-    `moved` are the scopes that its sender holds from now on: it accepts a HANDOFF.
+    `moved` are the scopes that its sender holds now, because it accepts a HANDOFF.
     """
 
-    message: Recorded[did.MessageKept]
+    message: Recorded[MessageKept]
     findings: tuple[Finding, ...]
     replayed: bool
     moved: tuple[str, ...] = ()
 
 
-def send_letter(workspace: Workspace, sender: str, letter: Letter) -> PostedLetter:
-    """Send; what is wrong with the text or the receivers is refused, and nothing is sent."""
-    outcome = run_job(workspace, make_job(workspace, sender, letter))
-    return describe_posted(workspace, letter, outcome)
+def post_message(workspace: Workspace, sender: str, outgoing: OutgoingMessage) -> PostedMessage:
+    """Send a message; Refused if its text or receivers break a rule, and then nothing is sent."""
+    outcome = run_job(workspace, make_send_job(workspace, sender, outgoing))
+    return describe_posted(workspace, outgoing, outcome)
 
 
 def run_job(workspace: Workspace, job: Job) -> JobOutcome:
@@ -77,31 +77,36 @@ def run_job(workspace: Workspace, job: Job) -> JobOutcome:
     )
 
 
-def describe_posted(workspace: Workspace, letter: Letter, outcome: JobOutcome) -> PostedLetter:
-    """The message that was sent, with remarks also on receivers who will not read it soon."""
-    findings = (*outcome.findings, *remark_absent_receivers(workspace, (*letter.to, *letter.cc)))
-    return PostedLetter(outcome.newest(did.MessageKept), findings, outcome.replayed)
-
-
-def make_job(workspace: Workspace, sender: str, letter: Letter) -> Job:
-    """The job that sends `letter`; a long body is stored already."""
-    command = Send(
-        subject=_mark_subject(workspace, sender, letter.subject),
-        body=letter.body,
-        to=require_receivers(workspace, letter.to),
-        cc=require_receivers(workspace, letter.cc),
-        ack_required=letter.ack_required,
-        importance=letter.importance,
-        ack_minutes=letter.ack_minutes,
-        re=letter.re,
-        artifact=store_long_body(workspace, letter.body),
+def describe_posted(
+    workspace: Workspace, outgoing: OutgoingMessage, outcome: JobOutcome
+) -> PostedMessage:
+    """Return the message that was sent, with a warning for each receiver who is absent."""
+    findings = (
+        *outcome.findings,
+        *remark_absent_receivers(workspace, (*outgoing.to, *outgoing.cc)),
     )
-    stream = stream_of(choose_thread(workspace, sender, letter))
-    return Job(stream, command, sender, letter.key, cause=letter.cause, corr=letter.corr)
+    return PostedMessage(outcome.newest(MessageKept), findings, outcome.replayed)
+
+
+def make_send_job(workspace: Workspace, sender: str, outgoing: OutgoingMessage) -> Job:
+    """Return the job that sends `outgoing`; a long body is stored before."""
+    command = Send(
+        subject=_mark_subject(workspace, sender, outgoing.subject),
+        body=outgoing.body,
+        to=require_receivers(workspace, outgoing.to),
+        cc=require_receivers(workspace, outgoing.cc),
+        ack_required=outgoing.ack_required,
+        importance=outgoing.importance,
+        ack_minutes=outgoing.ack_minutes,
+        re=outgoing.re,
+        artifact=store_long_body(workspace, outgoing.body),
+    )
+    stream = stream_of(choose_thread(workspace, sender, outgoing))
+    return Job(stream, command, sender, outgoing.key, cause=outgoing.cause, corr=outgoing.corr)
 
 
 def _mark_subject(workspace: Workspace, sender: str, subject: str) -> str:
-    """A letter from the ledger says on which machine it was written, if that does not keep it."""
+    """Add the machine's name to what the ledger itself sends from a joined machine."""
     if sender != SYSTEM or workspace.joined is None:
         return subject
     from moot.hosts.members import mark_of_machine
@@ -110,13 +115,13 @@ def _mark_subject(workspace: Workspace, sender: str, subject: str) -> str:
 
 
 def store_long_body(workspace: Workspace, body: str) -> ArtifactRef | None:
-    """A text that an event cannot hold is durable before the event cites it."""
+    """Store a text that is too long for an event, so that it is durable before the event."""
     data = encode_text(body)
     return None if fits_in_event(body, data) else workspace.artifacts.put(data, MEDIA_TYPE)
 
 
 def require_receivers(workspace: Workspace, names: Iterable[str]) -> tuple[Party, ...]:
-    """The present holder of each name; Refused if it has ended, for it will never read anything."""
+    """Return the present holder of each name; Refused if one has ended: it would never read it."""
     registry = workspace.engine.registry()
     receivers = []
     for name in dict.fromkeys(names):
@@ -125,7 +130,7 @@ def require_receivers(workspace: Workspace, names: Iterable[str]) -> tuple[Party
         if ending is not None:
             raise Refused(
                 "agent_retired",
-                f"{name} has ended ({ending}): nobody would read this",
+                f"{name} has ended ({ending}) and would not read this",
                 hint="`moot status` shows who is here",
             )
         receivers.append(Party(name, 0 if agent is None else agent.epoch))
@@ -133,7 +138,8 @@ def require_receivers(workspace: Workspace, names: Iterable[str]) -> tuple[Party
 
 
 def remark_absent_receivers(workspace: Workspace, names: Iterable[str]) -> Iterator[Finding]:
-    """A remark for each receiver who has left or was not seen for long."""
+    """Yield a remark for each receiver who has left or was evicted."""
+    from moot.api.presence.observation import observe
     from moot.protocols.presence import STREAM, model, views
     from moot.protocols.presence.machine import MACHINE as PRESENCE
     from moot.protocols.presence.model import Liveness
@@ -141,47 +147,45 @@ def remark_absent_receivers(workspace: Workspace, names: Iterable[str]) -> Itera
     agents = workspace.engine.registry().agents
     known = [n for n in dict.fromkeys(names) if n in agents and agents[n].kind is KeyClass.AGENT]
     state = workspace.engine.state(PRESENCE, STREAM)
-    since = {name: agents[name].since for name in known}
-    signs = workspace.engine.signs(known)
-    moment = views.Observation(workspace.engine.clock(), signs, registered=since)
+    observation = observe(workspace, known)
     for name in known:
         member = model.find_member(state, name)
-        verdict = views.observe_liveness(state, name, moment)
+        verdict = views.observe_liveness(state, name, observation)
         if member is not None and member.left:
             yield _remark_absence(name, f"{name} has left; it may come back")
         elif verdict.liveness is Liveness.EVICTED:
-            yield _remark_absence(name, f"{name} seems gone: {verdict.because}")
+            yield _remark_absence(name, f"{name} was not seen for long: {verdict.because}")
 
 
 def _remark_absence(name: str, sentence: str) -> Finding:
     return make_remark(
-        "MBX-224", "receiver_gone", sentence, f"`moot agent show {name}`; or write to another"
+        "MBX-224", "receiver_gone", sentence, f"`moot agent show {name}`; or write to another agent"
     )
 
 
-def choose_thread(workspace: Workspace, sender: str, letter: Letter) -> str:
-    """As named; else that of the message it answers; else a new one, the same for the same key."""
-    if letter.thread is not None:
-        return require_thread_id(letter.thread)
-    ack = read_ack_in(letter)
-    answered = letter.re or (ack.message_id if ack is not None else None)
+def choose_thread(workspace: Workspace, sender: str, outgoing: OutgoingMessage) -> str:
+    """Return the named thread; else that of the message it answers; else a new one for its key."""
+    if outgoing.thread is not None:
+        return require_thread_id(outgoing.thread)
+    ack = read_handwritten_ack(outgoing)
+    answered = outgoing.re or (ack.message_id if ack is not None else None)
     if answered:
         return require_thread_of(workspace, answered)
-    if letter.key is not None:
-        return f"m-{sha256(f'{sender}/{letter.key}'.encode()).hexdigest()[:10]}"
+    if outgoing.key is not None:
+        return f"m-{sha256(f'{sender}/{outgoing.key}'.encode()).hexdigest()[:10]}"
     return f"m-{secrets.token_hex(5)}"
 
 
-def read_ack_in(letter: Letter) -> Ack | None:
-    """What an ACK says that was written by hand."""
-    subject = parse_subject(letter.subject)
+def read_handwritten_ack(outgoing: OutgoingMessage) -> Ack | None:
+    """Return what the message acknowledges, if it is an ACK written by hand."""
+    subject = parse_subject(outgoing.subject)
     if subject is None or subject.type is not MessageType.ACK:
         return None
-    return read_ack(letter.body)
+    return read_ack(outgoing.body)
 
 
-# A model in a loop must not fill everybody's inbox. The times of an agent's last messages are in a
-# small file of the workspace: a brake, not a proof: an agent that can write there can remove it.
+# The rate limit: a model in a loop must not fill every inbox. A small file of the workspace has the
+# times of an agent's last messages. It is no security boundary: the agent can remove the file.
 
 MINUTE: Final[Millis] = 60 * SECOND
 FOLDER: Final = "pace"
@@ -189,7 +193,7 @@ MARKS_KEPT: Final = 50  # of messages with a key, however long ago
 
 
 class CountedMessage(msgspec.Struct, frozen=True, array_like=True):
-    """When a message was counted; `mark` is the same for each repeat, and empty without a key."""
+    """When a message was counted; `mark` is equal for each repeat, and empty without a key."""
 
     at: Millis
     mark: str = ""
@@ -198,9 +202,9 @@ class CountedMessage(msgspec.Struct, frozen=True, array_like=True):
 def require_pace(
     workspace: Workspace, name: str, most: int, key: str | None, words: tuple[object, ...]
 ) -> None:
-    """Refused (too_many) if `name` has sent `most` messages in the last minute; else one more.
+    """Count one more message of `name`; Refused (too_many) after `most` in the last minute.
 
-    A message with the same key and the same words is a repeat, and neither counted nor refused.
+    A message with the same key and the same words is a repeat: it is neither counted nor refused.
     """
     now, file = workspace.engine.clock(), workspace.path / FOLDER / f"{name}.json"
     counted = _read_counted(file)
@@ -213,7 +217,7 @@ def require_pace(
         raise Refused(
             "too_many",
             f"{name} has sent {most} messages and questions in the last minute",
-            hint=f"wait {seconds} seconds, and say more in one message",
+            hint=f"wait {seconds} seconds, and put more into one message",
         )
     marked = [message for message in counted if message.mark and message not in recent]
     _write_counted(file, [*marked[-MARKS_KEPT:], *recent, CountedMessage(now, mark)])
@@ -227,7 +231,7 @@ def _read_counted(file: Path) -> list[CountedMessage]:
 
 
 def _write_counted(file: Path, messages: list[CountedMessage]) -> None:
-    """Where it cannot be written nothing is held back: the record is what counts."""
+    """Write the file; if that fails, there is no rate limit, and no message is lost."""
     with suppress(OSError):
         file.parent.mkdir(mode=0o700, exist_ok=True)
         fresh = file.with_name(f"{file.name}.{os.getpid()}")

@@ -1,4 +1,4 @@
-"""What a person is asked for: a word on what a question or a parliament came to."""
+"""What a person is asked to rule on: the result of a question or of a parliament."""
 
 from __future__ import annotations
 
@@ -15,18 +15,17 @@ if TYPE_CHECKING:
     from moot.api.session import Session
     from moot.workspace.workspace import Workspace
 
-__all__ = ["AskedWord", "find_asked_word"]
-# An amended text is a file of the person's own: that word is typed.
+# Rulings that a page may prepare; an amendment needs a file, so a person types that command.
 PREPARED: Final = ("approve", "veto")
 DECISION, PARLIAMENT = "decision", "parliament"
 
 
-class AskedWord(msgspec.Struct, frozen=True):
+class RequestedRuling(msgspec.Struct, frozen=True):
     """What a person is asked to rule on: the exact text, its SHA-256, and the command to type.
 
-    `position` is how far the record had come when this was read: another one means that something
-    happened since. `kind` says whose word it is: a `decision`'s, or a `parliament`'s, whose files
-    are in `folder`. `words` are those that a page may prepare: none if the folder is not known.
+    `position` is the newest event of the stream when this was read; if it differs later, something
+    happened since. `kind` is `decision`, or `parliament`, whose files are in `folder`. `words` are
+    the rulings that a page may prepare: none if the folder is unknown.
     """
 
     decision: str
@@ -40,8 +39,8 @@ class AskedWord(msgspec.Struct, frozen=True):
     words: tuple[str, ...] = PREPARED
 
 
-class _Asking(NamedTuple):
-    """What is asked where, and how one answers."""
+class _Request(NamedTuple):
+    """The question, and the command that answers it."""
 
     question: str
     command: str
@@ -49,44 +48,45 @@ class _Asking(NamedTuple):
     words: tuple[str, ...] = PREPARED
 
 
-def find_asked_word(session: Session, stream: str) -> AskedWord | None:
-    """What waits for a person's ruling, with the exact text that would stand; None if nothing."""
+def find_requested_ruling(session: Session, stream: str) -> RequestedRuling | None:
+    """Return what waits for a person's ruling, with the exact text that would be approved."""
     from moot.api.decisions.ruling import find_asking_stream, find_ruled_text, hash_text
 
     workspace = session.workspace
     asking = find_asking_stream(workspace.engine, stream)
     if asking is None:
         return None
-    with workspace.store.read() as view:  # first: what happens from here on makes it another one
+    with workspace.store.read() as view:  # read before the text: a later event changes the position
         head = view.head(asking)
     text = find_ruled_text(workspace.engine, asking)
-    if text is None or head is None:  # decided at this moment
+    if text is None or head is None:  # it was decided meanwhile
         return None
     kind, _, name = asking.partition("/")
-    found = _ask_in_parliament(workspace, name) if kind == PARLIAMENT else _ask(workspace, name)
-    return AskedWord(
+    describe = _describe_parliament if kind == PARLIAMENT else _describe_decision
+    request = describe(workspace, name)
+    return RequestedRuling(
         decision=name,
-        question=Quoted(found.question),
+        question=Quoted(request.question),
         text=Quoted(text),
         sha256=hash_text(text),
         position=head.seq,
-        command=found.command,
+        command=request.command,
         kind=kind,
-        folder=None if found.folder is None else str(found.folder),
-        words=found.words,
+        folder=None if request.folder is None else str(request.folder),
+        words=request.words,
     )
 
 
-def _ask(workspace: Workspace, name: str) -> _Asking:
+def _describe_decision(workspace: Workspace, name: str) -> _Request:
     from moot.protocols.decision import stream_of
     from moot.protocols.decision.machine import MACHINE
     from moot.protocols.decision.views import suggest_decide_command
 
     state = workspace.engine.state(MACHINE, stream_of(name))
-    return _Asking(state.question, suggest_decide_command(name, state.result).partition(" (")[0])
+    return _Request(state.question, suggest_decide_command(name, state.result).partition(" (")[0])
 
 
-def _ask_in_parliament(workspace: Workspace, name: str) -> _Asking:
+def _describe_parliament(workspace: Workspace, name: str) -> _Request:
     from moot.api.parliaments.session import stream_of
     from moot.api.parliaments.session_files import find_folder
     from moot.protocols.parliament.machine import MACHINE
@@ -95,4 +95,4 @@ def _ask_in_parliament(workspace: Workspace, name: str) -> _Asking:
     folder = find_folder(workspace, name)
     place = "DIR" if folder is None else shlex.quote(str(folder))
     command = f'moot parliament decide {place} approve --reason "..."'
-    return _Asking(problem, command, folder, () if folder is None else PREPARED)
+    return _Request(problem, command, folder, () if folder is None else PREPARED)
