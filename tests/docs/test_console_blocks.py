@@ -68,14 +68,14 @@ def comparable(text: str) -> str:
 def shop(tmp_path: Path) -> Path:
     place = tmp_path / "shop"
     (place / "src" / "auth").mkdir(parents=True)
-    subprocess.run(["git", "init", "--quiet"], cwd=place, env=_environment(place), check=True)
+    subprocess.run(["git", "init", "--quiet"], cwd=place, env=environment(place), check=True)
     return place
 
 
 _WHO, _WHAT = ("AUTHOR", "COMMITTER"), ("NAME", "EMAIL")
 
 
-def _environment(place: Path) -> dict[str, str]:
+def environment(place: Path) -> dict[str, str]:
     return {
         "PATH": f"{Path(sys.executable).parent}:/usr/local/bin:/usr/bin:/bin",
         "HOME": str(place.parent),
@@ -89,7 +89,7 @@ def run(command: str, place: Path) -> str:
     done = subprocess.run(
         ["bash", "-c", command],
         cwd=place,
-        env=_environment(place),
+        env=environment(place),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

@@ -200,6 +200,16 @@ def is_exact(source: str) -> bool:
     return True
 
 
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_the_page_of_public_documents_says_where_it_is_published(document: str) -> None:
+    page = (TESTS.parent / "docs" / "reference" / "protocols.md").read_text("utf-8")
+    (row,) = [line for line in page.splitlines() if f"| `{document}` |" in line]
+    _, _, _, project, file, version, date, _ = (cell.strip() for cell in row.split("|"))
+    assert all((project, file, version, date))
+    cited = document.split()[-1]
+    assert version == "none stated" if cited.isalpha() else cited in version
+
+
 def test_every_source_names_a_place_that_exists() -> None:
     assert [(row["id"], row["source"]) for row in all_rows() if not is_exact(row["source"])] == []
 
