@@ -41,6 +41,7 @@ BUDGET = {
     "engine": (3500, "lock, read, decide, sign, append; snapshots and checkpoints"),
     "hosts": (5700, "keeper, joined machines, their connection, and PostgreSQL"),
     "keys": (1150, "key files with passphrases, and the memory of checkpoints"),
+    "lines": (1450, "who changed which lines: segments, rules, edit inputs, merge, units"),
     "pages": (3000, "reports as values, and how they become HTML"),
     "protocols": (36550, "ten state machines; five follow public documents with hundreds of norms"),
     "runner": (2300, "`moot run`: starting, watching and answering for a program"),

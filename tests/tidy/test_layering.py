@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from tests.tidy.source import Module, modules, package_of, protocols
 
-PURE = {"core", "pages", "protocols"}
+PURE = {"core", "pages", "lines", "protocols"}
 BELOW_API = PURE | {
     "store",
     "engine",
@@ -28,6 +28,7 @@ BELOW_API = PURE | {
 MAY_IMPORT: dict[str, set[str]] = {
     "core": set(),
     "pages": {"core"},
+    "lines": {"core"},
     "protocols": {"core", "pages"},
     "store": {"core"},
     "system": {"core"},
@@ -184,6 +185,6 @@ def test_the_standalone_verifier_needs_one_library() -> None:
 
 def test_the_core_stands_on_three_libraries() -> None:
     for module in modules():
-        if module.top in ("core", "pages"):
+        if module.top in ("core", "pages", "lines"):
             reads_markdown = {"markdown_it"} if module.name == "pages.markup" else set()
             assert foreign(module) <= {"msgspec", "immutables", "nacl"} | reads_markdown, module

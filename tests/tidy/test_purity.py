@@ -1,4 +1,4 @@
-"""Core and protocols are pure: time, chance and the outside world arrive as arguments."""
+"""Core, lines and protocols are pure: time, chance and the outside world arrive as arguments."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ METHOD_EXCEPTIONS = {("core.clock", "time_ns")}
 
 
 def pure() -> list[Module]:
-    return [module for module in modules() if module.top in ("core", "pages", "protocols")]
+    return [module for module in modules() if module.top in ("core", "pages", "lines", "protocols")]
 
 
 def calls(module: Module) -> Iterator[tuple[str, bool, int]]:
