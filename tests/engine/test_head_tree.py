@@ -94,7 +94,7 @@ def test_how_much_of_it_differed_is_counted(world: World) -> None:
     spoils = ("a missing leaf", "a wrong node above", "one too high", "one nowhere")
     damage(world, lambda nodes: [DAMAGES[name](nodes) for name in spoils])
     (found,) = world.engine.rebuild().differences
-    assert found.message == "of the tree of heads 1 nodes are wrong, 1 missing, 2 too many"
+    assert found.message == "in the head tree 1 nodes are wrong, 1 missing, 2 too many"
 
 
 @pytest.mark.requirement("LDG-100")

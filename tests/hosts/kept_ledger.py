@@ -29,7 +29,7 @@ class KeptLedger:
             (project.root / ".moot" / "trust.json").read_bytes(),
             "",
         )
-        self.port = self.keeping.listen("127.0.0.1", port)
+        self.port = self.keeping.listen_tls("127.0.0.1", port)
 
     def invite(self) -> Invitation:
         id_, code = self.keeping.members.invite(self._workspace.engine.clock())

@@ -6,19 +6,19 @@ from typing import Final
 
 import msgspec
 
-from moot.hosts import messages as ask
+from moot.hosts import messages as wire
 
 _KNOWN = (
-    ask.Hello
-    | ask.Join
-    | ask.Follow
-    | ask.Commit
-    | ask.Hold
-    | ask.Beat
-    | ask.Settle
-    | ask.Pin
-    | ask.GiveArtifact
-    | ask.WantArtifact
+    wire.Hello
+    | wire.Join
+    | wire.CopyPosition
+    | wire.Commit
+    | wire.TakeTurn
+    | wire.SendHeartbeat
+    | wire.ApplyTimeouts
+    | wire.MakeCheckpoint
+    | wire.UploadPiece
+    | wire.DownloadPiece
 )
 # In the place of what `_question_decoder` gives: it cannot even read what came later.
 OLDER: Final[msgspec.msgpack.Decoder[object]] = msgspec.msgpack.Decoder(_KNOWN)

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from moot.core.errors import Malformed
-from moot.hosts import messages as ask
+from moot.hosts import messages as wire
 from moot.hosts.members import Member
-from moot.hosts.sync_delta import MOST_UNFINISHED, ArtifactPieces
+from moot.hosts.sync_delta import MAX_UNFINISHED, ArtifactPieces
 from moot.store.artifacts import FileArtifacts
 
 LAPTOP = Member("laptop", 1, "0" * 32, "", 0)
@@ -26,11 +26,11 @@ def pieces(tmp_path: Path) -> ArtifactPieces:
 
 
 def send(pieces: ArtifactPieces, data: bytes, sha256: str | None = None) -> None:
-    """As `FetchedArtifacts.give` does."""
+    """As `RemoteArtifacts.give` does."""
     sha256, offset = sha256 or hashlib.sha256(data).hexdigest(), 0
     while offset < len(data):
         piece = data[offset : offset + 400]
-        offset = pieces.take(LAPTOP, ask.GiveArtifact(sha256, len(data), offset, piece)).at
+        offset = pieces.store_piece(LAPTOP, wire.UploadPiece(sha256, len(data), offset, piece)).at
 
 
 def test_the_same_artifact_arrives_over_several_lines_at_once(
@@ -62,14 +62,14 @@ def test_what_is_not_what_was_named_is_not_kept_nor_left_lying(
 
 
 def test_of_many_that_never_end_the_oldest_goes(pieces: ArtifactPieces, tmp_path: Path) -> None:
-    for number in range(MOST_UNFINISHED + 3):
-        begun = ask.GiveArtifact(f"{number:064}", 1_000, 0, b"x")
-        assert pieces.take(LAPTOP, begun).at == 1
-    assert len(list((tmp_path / "keeper").iterdir())) == MOST_UNFINISHED
+    for number in range(MAX_UNFINISHED + 3):
+        begun = wire.UploadPiece(f"{number:064}", 1_000, 0, b"x")
+        assert pieces.store_piece(LAPTOP, begun).at == 1
+    assert len(list((tmp_path / "keeper").iterdir())) == MAX_UNFINISHED
 
 
 def test_what_a_killed_keeper_had_whole_is_swept(pieces: ArtifactPieces, tmp_path: Path) -> None:
-    pieces.take(LAPTOP, ask.GiveArtifact("1" * 64, 2, 0, b"x"))
+    pieces.store_piece(LAPTOP, wire.UploadPiece("1" * 64, 2, 0, b"x"))
     left = tmp_path / "keeper" / f".1-{'0' * 64}-0a0b0c0d"
     left.write_bytes(b"x")
     ArtifactPieces(FileArtifacts(tmp_path / "artifacts"), tmp_path / "keeper")

@@ -17,7 +17,7 @@ from moot.api.session import Session
 from moot.core.errors import Malformed, MootError, Refused
 from moot.engine.job import Job
 from moot.engine.replay import read_record
-from moot.hosts import messages as ask
+from moot.hosts import messages as wire
 from moot.hosts.joined_engine import JoinedEngine
 from moot.hosts.joining import join_workspace
 from moot.hosts.members import MemberFile, hash_code, joining_statement, prove_invitation
@@ -96,7 +96,7 @@ def _overlap(one: str, other: str) -> bool:
     return f"{one}/".startswith(f"{other}/") or f"{other}/".startswith(f"{one}/")
 
 
-NOTHING = ask.Follow(0, b"", 0, 0)
+NOTHING = wire.CopyPosition(0, b"", 0, 0)
 
 # With one machine's secret ------------------------------------------------------------------------
 
@@ -109,7 +109,7 @@ def test_a_machine_that_always_wants_a_turn_keeps_nobody_out(
     def want_turns() -> None:
         line = KeeperConnection(intruder.membership, seconds=30)
         while not stop.is_set():
-            line.ask(ask.Hold((STREAM, "registry"), NOTHING), ask.SyncDelta)
+            line.ask(wire.TakeTurn((STREAM, "registry"), NOTHING), wire.SyncDelta)
         line.close()
 
     greedy = [threading.Thread(target=want_turns) for _ in range(8)]
@@ -153,7 +153,7 @@ def test_two_that_join_at_once_do_not_have_one_key_folder(
         invited = kept.invite()
         proof = prove_invitation(hash_code(invited.code), joining_statement(name, *statement))
         try:
-            kept.keeping._join(ask.Join(ask.VERSION, name, *statement, invited.id, proof))
+            kept.keeping._join(wire.Join(wire.VERSION, name, *statement, invited.id, proof))
         except MootError as error:
             return error.code
         return ""
@@ -172,21 +172,21 @@ def test_what_the_rules_refuse_is_refused_at_the_keeper_whatever_a_machine_decid
     with desktop.workspace() as workspace:
         engine = workspace.engine
         assert isinstance(engine, JoinedEngine)
-        engine._copy.follow()
+        engine._copy.sync()
         with engine.store.read() as view:
             first = next(view.records(STREAM))
         job = Job("example/today", Ask(title="x", of=CRANE, due_at=None), CRANE)
         before = events_of(kept.project)
-        lie = ask.Commit(
+        lie = wire.Commit(
             engine._copy.position(),
             engine.clock(),
             False,
-            (ask.send_job(job),),
+            (wire.pack_job(job),),
             ((first.raw, first.signature),),
             (("example/today", 0, bytes(32)),),
         )
-        answer = engine._copy.connection.ask(lie, ask.DecideAgain)
-        assert isinstance(answer, ask.DecideAgain)
+        answer = engine._copy.connection.ask(lie, wire.DecideAgain)
+        assert isinstance(answer, wire.DecideAgain)
     assert events_of(kept.project) == before
 
 
@@ -197,13 +197,13 @@ def test_a_number_that_no_store_holds_is_no_question(
     with desktop.workspace() as workspace:
         engine = workspace.engine
         assert isinstance(engine, JoinedEngine)
-        engine._copy.follow()
+        engine._copy.sync()
         before = events_of(kept.project)
         position = engine._copy.position()
         for field in ("position", "note", "beats"):
             huge = msgspec.structs.replace(position, **{field: 2**63})
             with pytest.raises(Malformed) as refused:
-                engine._copy.connection.ask(huge, ask.SyncDelta)
+                engine._copy.connection.ask(huge, wire.SyncDelta)
             assert refused.value.code == "bad_request"
     assert events_of(kept.project) == before
     assert reserve(laptop, OTTER, "src/a.py") == ""

@@ -17,7 +17,7 @@ import pytest
 
 from moot.core import clock as clocks
 from moot.core.errors import MootError, Refused, StoreFailed
-from moot.hosts import messages as ask
+from moot.hosts import messages as wire
 from moot.hosts import replica
 from moot.hosts.connection import ClientConnection, ConnectionLost, connect
 from moot.hosts.joined_engine import JoinedEngine
@@ -90,7 +90,7 @@ def test_a_keeper_with_another_certificate_is_told_nothing(
         other.close()
 
 
-@pytest.mark.parametrize("version", [ask.VERSION - 1, ask.VERSION + 1])
+@pytest.mark.parametrize("version", [wire.VERSION - 1, wire.VERSION + 1])
 def test_versions_that_do_not_understand_each_other_say_so(
     kept: KeptLedger, laptop: Project, version: int
 ) -> None:
@@ -98,12 +98,12 @@ def test_versions_that_do_not_understand_each_other_say_so(
     membership = read_membership(laptop.root / ".moot", KeyFolder(laptop.keys), _origin_of(laptop))
     line = connect(membership.address, membership.fingerprint)
     try:
-        line.send(ask.encode(ask.Hello(version, membership.machine, membership.secret)), 5)
-        answer = ask.decode_answer(line.receive(5))
+        line.send(wire.encode(wire.Hello(version, membership.machine, membership.secret)), 5)
+        answer = wire.decode_answer(line.receive(5))
     finally:
         line.close()
-    assert isinstance(answer, ask.Failed)
-    error = ask.raise_failure(answer)
+    assert isinstance(answer, wire.Failed)
+    error = wire.unpack_error(answer)
     assert (type(error), error.code) == (Refused, "another_version")
     assert "update" in error.hint
     assert events_of(kept.project) == events_of(laptop)
@@ -161,28 +161,28 @@ class Intruder:
         return connection, line
 
     def greet(self, line: ClientConnection) -> None:
-        greeting = ask.Hello(ask.VERSION, self.membership.machine, self.membership.secret)
-        line.send(ask.encode(greeting), 5)
-        assert isinstance(ask.decode_answer(line.receive(5)), ask.Welcome)
+        greeting = wire.Hello(wire.VERSION, self.membership.machine, self.membership.secret)
+        line.send(wire.encode(greeting), 5)
+        assert isinstance(wire.decode_answer(line.receive(5)), wire.Welcome)
 
 
-QUESTIONS: tuple[ask.Question, ...] = (
-    ask.Follow(0, b"", 0, 0),
-    ask.Follow(-1, b"x", -1, -1),
-    ask.Follow(2**63 - 1, b"x" * 32, 2**63, 0),
-    ask.Hold(("presence", "\0", "a" * 10_000), ask.Follow(0, b"", 0, 0)),
-    ask.Settle("../../etc/passwd"),
-    ask.Settle("presence"),
-    ask.Beat((OTTER, 2**62, "0" * 32, b"{}", bytes(64))),
-    ask.GiveArtifact("../../../x", 4, 0, b"data"),
-    ask.GiveArtifact("0" * 64, 2**40, 0, b"data"),
-    ask.GiveArtifact("0" * 64, 4, 0, b"data"),
-    ask.WantArtifact("../trust.json", 0),
-    ask.WantArtifact("0" * 64, -5),
-    ask.Commit(ask.Follow(0, b"", 0, 0), 0, False, (), (), ()),
-    ask.Hello(ask.VERSION, "laptop", b""),
-    ask.WhoShares(),
-    ask.MoveSession(("debate/none", "\0"), "../x"),
+QUESTIONS: tuple[wire.Question, ...] = (
+    wire.CopyPosition(0, b"", 0, 0),
+    wire.CopyPosition(-1, b"x", -1, -1),
+    wire.CopyPosition(2**63 - 1, b"x" * 32, 2**63, 0),
+    wire.TakeTurn(("presence", "\0", "a" * 10_000), wire.CopyPosition(0, b"", 0, 0)),
+    wire.ApplyTimeouts("../../etc/passwd"),
+    wire.ApplyTimeouts("presence"),
+    wire.SendHeartbeat((OTTER, 2**62, "0" * 32, b"{}", bytes(64))),
+    wire.UploadPiece("../../../x", 4, 0, b"data"),
+    wire.UploadPiece("0" * 64, 2**40, 0, b"data"),
+    wire.UploadPiece("0" * 64, 4, 0, b"data"),
+    wire.DownloadPiece("../trust.json", 0),
+    wire.DownloadPiece("0" * 64, -5),
+    wire.Commit(wire.CopyPosition(0, b"", 0, 0), 0, False, (), (), ()),
+    wire.Hello(wire.VERSION, "laptop", b""),
+    wire.ListMembers(),
+    wire.MoveSession(("debate/none", "\0"), "../x"),
 )
 
 
@@ -193,14 +193,14 @@ def test_nonsense_at_the_door_changes_nothing_and_the_keeper_goes_on(
     before = events_of(kept.project)
     files = _names(kept.project.root)
     for number in range(150):
-        frame = ask.encode(chance.choice(QUESTIONS))
+        frame = wire.encode(chance.choice(QUESTIONS))
         if number % 3:
             frame = _spoil(frame, chance)
         connection, line = intruder.greeted()
         with suppress(ConnectionLost, OSError):
             line.send(frame, 5)
-            answer = ask.decode_answer(line.receive(5))
-            assert not isinstance(answer, ask.Committed)
+            answer = wire.decode_answer(line.receive(5))
+            assert not isinstance(answer, wire.Committed)
         connection.close()
     assert _names(kept.project.root) == files
     assert events_of(kept.project) == before
@@ -244,9 +244,9 @@ def test_strangers_get_no_answer_and_hold_nobody_up(kept: KeptLedger, laptop: Pr
     assert reserve(laptop, OTTER, "src") == ""
     unknown = intruder.stranger()
     line = ClientConnection(unknown)
-    line.send(ask.encode(ask.Hello(ask.VERSION, "laptop", b"guess")), 5)
-    answer = ask.decode_answer(line.receive(5))
-    assert isinstance(answer, ask.Failed)
+    line.send(wire.encode(wire.Hello(wire.VERSION, "laptop", b"guess")), 5)
+    answer = wire.decode_answer(line.receive(5))
+    assert isinstance(answer, wire.Failed)
     assert answer.code == "machine_unknown"
     for one in (*left_open, unknown):
         one.close()

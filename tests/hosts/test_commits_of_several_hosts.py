@@ -12,7 +12,7 @@ from moot.core.names import REGISTRY
 from moot.core.signing import EVENT, Signer
 from moot.engine.batch import Batch
 from moot.engine.job import Job
-from moot.engine.remote_signatures import DecidedOtherwise, GivenSigner
+from moot.engine.remote_signatures import DecidedDifferently, RemoteSigner
 from moot.engine.signed_commits import SignedCommit, split_into_groups
 from moot.hosts.request_handler import commit_group
 from moot.protocols.example.model import Ask
@@ -37,7 +37,7 @@ def commit_all(world: World, waiting: list[SignedCommit[int]]) -> list[Any]:
     """What each was told: how much there is, or its error."""
     for group in split_into_groups(waiting):
         commit_group(world.engine, group)
-    return [one.told if one.error is None else one.error for one in waiting]
+    return [one.answer if one.error is None else one.error for one in waiting]
 
 
 @pytest.fixture
@@ -76,12 +76,12 @@ def test_one_on_the_registry_goes_alone(world: World) -> None:
 
 def test_one_that_comes_out_different_disturbs_nobody(world: World) -> None:
     def differ(_batch: Batch) -> None:
-        raise DecidedOtherwise({})
+        raise DecidedDifferently({})
 
     waiting = [ask_on(world, f"example/{name}") for name in "abc"]
     waiting.insert(2, ask_on(world, "example/odd", decide=differ))
     told = commit_all(world, waiting)
-    assert [type(one) for one in told] == [int, int, DecidedOtherwise, int]
+    assert [type(one) for one in told] == [int, int, DecidedDifferently, int]
     assert [seq_of(world, f"example/{name}") for name in ("a", "b", "c", "odd")] == [0, 0, 0, -1]
 
 
@@ -131,7 +131,7 @@ def test_a_signature_counts_only_if_the_agents_key_made_it_for_these_bytes() -> 
     genuine = own.sign(EVENT, raw)
 
     def sign_with(given: dict[bytes, bytes]) -> bytes:
-        return GivenSigner(own.kid, own.public, given, lambda: DecidedOtherwise({})).sign(
+        return RemoteSigner(own.kid, own.public, given, lambda: DecidedDifferently({})).sign(
             EVENT, raw
         )
 
@@ -142,5 +142,5 @@ def test_a_signature_counts_only_if_the_agents_key_made_it_for_these_bytes() -> 
         {raw: other.sign(EVENT, raw)},
         {raw: own.sign(EVENT, b"{}")},
     ):
-        with pytest.raises(DecidedOtherwise):
+        with pytest.raises(DecidedDifferently):
             sign_with(given)

@@ -9,8 +9,8 @@ import pytest
 from moot.core.errors import Tampered
 from moot.core.ledger import View
 from moot.core.record import Record
-from moot.hosts import messages as ask
-from moot.hosts.sync_delta import MOST_KNOWN, KnownBeginnings
+from moot.hosts import messages as wire
+from moot.hosts.sync_delta import MAX_VERIFIED, VerifiedPrefixes
 from tests.hosts.kept_ledger import KeptLedger
 from tests.project import Project
 
@@ -37,13 +37,13 @@ def looked(kept: KeptLedger, laptop: Project) -> Iterator[Looked]:  # noqa: ARG0
         yield Looked(view)
 
 
-def place_of(looked: Looked, position: int) -> ask.Follow:
+def place_of(looked: Looked, position: int) -> wire.CopyPosition:
     last = looked._view.records_after(position - 1, 1)[0]
-    return ask.Follow(position, last.hash, 0, 0)
+    return wire.CopyPosition(position, last.hash, 0, 0)
 
 
 def test_a_place_is_read_once_until_others_have_written(looked: Looked) -> None:
-    beginnings, asked = KnownBeginnings(), place_of(looked, 2)
+    beginnings, asked = VerifiedPrefixes(), place_of(looked, 2)
     for _ in range(3):
         beginnings.require(looked, asked)  # type: ignore[arg-type]
     assert looked.times == 1
@@ -53,17 +53,20 @@ def test_a_place_is_read_once_until_others_have_written(looked: Looked) -> None:
 
 
 def test_what_does_not_fit_is_found_out_each_time(looked: Looked) -> None:
-    beginnings, asked = KnownBeginnings(), place_of(looked, 2)
+    beginnings, asked = VerifiedPrefixes(), place_of(looked, 2)
     beginnings.require(looked, asked)  # type: ignore[arg-type]
-    for other in (ask.Follow(2, bytes(32), 0, 0), ask.Follow(99, asked.last, 0, 0)) * 2:
+    for other in (
+        wire.CopyPosition(2, bytes(32), 0, 0),
+        wire.CopyPosition(99, asked.last, 0, 0),
+    ) * 2:
         with pytest.raises(Tampered) as found:
             beginnings.require(looked, other)  # type: ignore[arg-type]
         assert found.value.code == "another_history"
 
 
 def test_only_so_many_places_are_kept(looked: Looked) -> None:
-    beginnings, asked = KnownBeginnings(), place_of(looked, 1)
-    for note in range(MOST_KNOWN + 1):
-        beginnings._known.add((note, b""))
+    beginnings, asked = VerifiedPrefixes(), place_of(looked, 1)
+    for note in range(MAX_VERIFIED + 1):
+        beginnings._verified.add((note, b""))
     beginnings.require(looked, asked)  # type: ignore[arg-type]
-    assert len(beginnings._known) == 1
+    assert len(beginnings._verified) == 1

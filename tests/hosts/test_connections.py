@@ -38,11 +38,11 @@ class Parrot:
 
     def receive(self, line: ServerConnection, frame: bytes) -> None:
         self.heard.append(frame)
-        line.most = MAX_FRAME
+        line.max_frame = MAX_FRAME
         if frame == b"later":
             self.later.append(line)
         elif frame == b"slow":
-            self.listening.answer_aside(line, self._say_slowly)
+            self.listening.answer_in_background(line, self._say_slowly)
         elif frame == b"long":
             self.listening.answer(line, bytes(LONG))
         else:
@@ -177,7 +177,7 @@ def test_one_that_sends_and_sends_is_read_only_a_little_ahead(place: Place) -> N
         with pytest.raises(TimeoutError):
             greedy.sendall(frame_of(b"x" * LONG))
         (line,) = place.parrot.later
-        assert len(line._came) <= server_connection.MOST_AHEAD + server_connection.AT_ONCE
+        assert len(line._received) <= server_connection.MAX_READ_AHEAD + server_connection.CHUNK
         assert place.says(b"quick") == b"quick"
 
 
@@ -268,10 +268,10 @@ def test_an_answer_for_a_line_that_has_ended_goes_nowhere(place: Place) -> None:
 def test_nothing_is_done_aside_for_a_line_that_has_ended(place: Place) -> None:
     """Nor are questions kept that wait for that: whoever ends lines and begins anew could fill the
     memory with them."""
-    busy = [place.secured() for _ in range(listener.ASIDE)]
+    busy = [place.secured() for _ in range(listener.BACKGROUND_THREADS)]
     for line in busy:
         line.sendall(frame_of(b"slow"))
-    while place.parrot.begun < listener.ASIDE:
+    while place.parrot.begun < listener.BACKGROUND_THREADS:
         assert place.parrot.slow_has_begun.acquire(timeout=SECONDS)
     gone = place.secured()
     gone.sendall(frame_of(b"slow"))
@@ -282,9 +282,9 @@ def test_nothing_is_done_aside_for_a_line_that_has_ended(place: Place) -> None:
     place.parrot.slow_may_end.set()
     assert [ClientConnection(line).receive(SECONDS) for line in busy] == [
         b"slowly"
-    ] * listener.ASIDE
+    ] * listener.BACKGROUND_THREADS
     assert place.says(b"slow") == b"slowly"
-    assert place.parrot.begun == listener.ASIDE + 1
+    assert place.parrot.begun == listener.BACKGROUND_THREADS + 1
     for line in busy:
         line.close()
 

@@ -140,7 +140,7 @@ def test_whoever_joins_and_finds_nobody_is_told_what_to_look_at(
     laptop = _clone(project, tmp_path / "laptop")
     code, said = _said(laptop, "init", "--join", word, "--name", "laptop")
     assert code == "keeper_away"
-    assert "what is known here" not in said, "nothing is"
+    assert "copy can be read" not in said, "nothing is"
     assert "moot keep" in said
 
 

@@ -17,7 +17,7 @@ from moot.core.errors import MootError, Refused
 from moot.engine.batch import Batch
 from moot.engine.engine import Engine
 from moot.engine.signed_commits import split_into_groups
-from moot.hosts import messages as ask
+from moot.hosts import messages as wire
 from moot.hosts.joined_engine import JoinedEngine
 from moot.hosts.replica import KeeperConnection
 from moot.hosts.request_handler import RequestHandler
@@ -29,7 +29,7 @@ from tests.hosts.test_several_hosts import CRANE, OTTER, events_of, reserve
 from tests.project import Project
 
 SECONDS = 60.0
-NOTHING = ask.Follow(0, b"", 0, 0)
+NOTHING = wire.CopyPosition(0, b"", 0, 0)
 
 
 class Held:
@@ -66,7 +66,7 @@ class Machines:
         for project, agent in projects:
             workspace = stack.enter_context(project.workspace())
             assert isinstance(workspace.engine, JoinedEngine)
-            workspace.joined.follow()  # type: ignore[union-attr]
+            workspace.joined.sync()  # type: ignore[union-attr]
             self._writers.append((workspace.engine, agent))
 
     def write(self, number: int, stream: str) -> Any:
@@ -98,7 +98,7 @@ def _wait_until_asked(kept: KeptLedger, lines: int) -> None:
     thread is held, and reads nothing itself."""
     pause = threading.Event()
     for _ in range(6_000):
-        open_connections = list(kept.keeping._listening._connections)
+        open_connections = list(kept.keeping._listener._connections)
         looking = select.poll()
         for line in open_connections:
             looking.register(line, select.POLLIN)
@@ -167,17 +167,17 @@ def test_a_slow_question_holds_up_no_command(
     kept: KeptLedger, laptop: Project, desktop: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     has_begun, may_end = threading.Event(), threading.Event()
-    give = ArtifactPieces.give
+    read_piece = ArtifactPieces.read_piece
 
-    def give_slowly(*arguments: Any) -> ask.Piece:
+    def read_slowly(*arguments: Any) -> wire.ArtifactPiece:
         has_begun.set()
         assert may_end.wait(SECONDS)
-        return give(*arguments)
+        return read_piece(*arguments)
 
-    monkeypatch.setattr(ArtifactPieces, "give", give_slowly)
+    monkeypatch.setattr(ArtifactPieces, "read_piece", read_slowly)
     line = KeeperConnection(Intruder(kept, laptop).membership, seconds=SECONDS)
     with ThreadPoolExecutor(1) as pool:
-        slow = pool.submit(line.ask, ask.WantArtifact("0" * 64, 0), ask.Piece)
+        slow = pool.submit(line.ask, wire.DownloadPiece("0" * 64, 0), wire.ArtifactPiece)
         try:
             assert has_begun.wait(SECONDS)
             assert reserve(desktop, CRANE, "src/a.py") == ""
@@ -192,7 +192,7 @@ def test_a_slow_question_holds_up_no_command(
 def test_a_machine_that_is_far_behind_is_told_everything(
     kept: KeptLedger, laptop: Project, desktop: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("moot.hosts.sync_delta.FEW_RECORDS", 3)
+    monkeypatch.setattr("moot.hosts.sync_delta.MAX_FOREGROUND_RECORDS", 3)
     with laptop.workspace() as workspace:
         for number in range(8):
             command = Ask(title=f"errand {number}", of=OTTER, due_at=None)
@@ -209,15 +209,15 @@ def test_a_line_that_ends_while_it_waits_for_its_turn_gives_up_its_place(
     monkeypatch.setattr("moot.hosts.turns.WAIT_SECONDS", 3_600.0)
     membership = Intruder(kept, laptop).membership
     holder, waiting, last = (KeeperConnection(membership, seconds=SECONDS) for _ in range(3))
-    turn = ask.Hold(("example/today",), NOTHING)
-    assert holder.ask(turn, ask.SyncDelta).has_turn
+    turn = wire.TakeTurn(("example/today",), NOTHING)
+    assert holder.ask(turn, wire.SyncDelta).has_turn
     waiting.open()
     assert waiting._connection is not None
-    waiting._connection.send(ask.encode(turn), SECONDS)
+    waiting._connection.send(wire.encode(turn), SECONDS)
     last.open()
     waiting.close()
     holder.close()
-    assert last.ask(turn, ask.SyncDelta).has_turn
+    assert last.ask(turn, wire.SyncDelta).has_turn
     last.close()
 
 
@@ -228,12 +228,16 @@ def test_whoever_is_next_is_told_so_early_and_fetches_what_is_new_itself(
     membership = Intruder(kept, laptop).membership
     holder, following = (KeeperConnection(membership, seconds=SECONDS) for _ in range(2))
     streams = ("example/today",)
-    assert holder.ask(ask.Hold(streams, NOTHING, early=True, brief=True), ask.SyncDelta).records
+    assert holder.ask(
+        wire.TakeTurn(streams, NOTHING, early=True, brief=True), wire.SyncDelta
+    ).records
     for brief in (True, False):  # an older machine asks to be told at once
-        early = following.ask(ask.Hold(streams, NOTHING, early=True, brief=brief), ask.SyncDelta)
+        early = following.ask(
+            wire.TakeTurn(streams, NOTHING, early=True, brief=brief), wire.SyncDelta
+        )
         assert (early.has_turn, early.more, not early.records) == (False, brief, brief)
     holder.close()
-    assert following.ask(ask.Hold(streams, NOTHING), ask.SyncDelta).has_turn
+    assert following.ask(wire.TakeTurn(streams, NOTHING), wire.SyncDelta).has_turn
     following.close()
 
 
@@ -241,10 +245,10 @@ def test_a_machine_that_was_taken_off_is_refused_on_the_line_it_has(
     kept: KeptLedger, laptop: Project
 ) -> None:
     line = KeeperConnection(Intruder(kept, laptop).membership, seconds=SECONDS)
-    assert line.ask(NOTHING, ask.SyncDelta).records
+    assert line.ask(NOTHING, wire.SyncDelta).records
     kept.project.ok("machine", "revoke", "laptop")
     with pytest.raises(Refused) as refused:
-        line.ask(NOTHING, ask.SyncDelta)
+        line.ask(NOTHING, wire.SyncDelta)
     assert refused.value.code == "machine_revoked"
     line.close()
 

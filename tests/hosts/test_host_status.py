@@ -7,7 +7,7 @@ import re
 import pytest
 
 from moot.core.version import VERSION
-from moot.hosts import messages as ask
+from moot.hosts import messages as wire
 from tests.hosts.kept_ledger import KeptLedger
 from tests.hosts.older_keeper import OLDER
 from tests.project import Project
@@ -139,7 +139,7 @@ def test_a_keeper_that_does_not_know_the_question_tells_nobody(
     kept: KeptLedger, laptop: Project, desktop: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     del kept, desktop
-    monkeypatch.setattr(ask, "_question_decoder", lambda: OLDER)
+    monkeypatch.setattr(wire, "_question_decoder", lambda: OLDER)
     listed = laptop.ok("machine", "list")
     assert [row["name"] for row in listed["machines"]] == ["laptop"]
     assert "older" in listed["why_old"]

@@ -18,7 +18,7 @@ from moot.core.names import SYSTEM
 from moot.core.signing import HEARTBEAT
 from moot.engine.job import Job
 from moot.engine.signers import find_signatory
-from moot.hosts import messages as ask
+from moot.hosts import messages as wire
 from moot.hosts.connection import FRAME_LENGTH, ClientConnection, ConnectionLost, connect
 from moot.hosts.joined_engine import JoinedEngine
 from moot.protocols.decision.commands import EndRun, SetMotion
@@ -35,7 +35,7 @@ ASKED = ("ask", "Ship it?", "--with", "rules:approve,rules:sceptic,rules:majorit
 def engine_of(workspace: Any) -> JoinedEngine:
     engine = workspace.engine
     assert isinstance(engine, JoinedEngine)
-    engine._copy.follow()
+    engine._copy.sync()
     return engine
 
 
@@ -56,7 +56,7 @@ def test_a_sign_of_life_is_as_short_as_it_can_be(kept: KeptLedger, desktop: Proj
         raw = canonical(said) + b" " * 100_000
         beat = (CRANE, at, who.acting.kid, raw, who.signer.sign(HEARTBEAT, raw))
         with pytest.raises(MootError) as refused:
-            engine._copy.connection.ask(ask.Beat(beat), ask.Done)
+            engine._copy.connection.ask(wire.SendHeartbeat(beat), wire.Done)
     assert refused.value.code == "bad_heartbeat"
     with kept.project.workspace() as workspace, workspace.store.read() as view:
         assert max((len(one.raw) for one in view.heartbeats(0)), default=0) < 1_000
@@ -70,32 +70,32 @@ def _claim(desktop: Project) -> None:
     with desktop.workspace() as workspace:
         engine = engine_of(workspace)
         job = Job(QUESTION, SetMotion("mine", (CRANE,)), CRANE)
-        claim = ask.Commit(
+        claim = wire.Commit(
             engine._copy.position(),
             engine.clock(),
             False,
-            (ask.send_job(job),),
+            (wire.pack_job(job),),
             ((b"{}", bytes(64)),),
             ((QUESTION, 0, bytes(32)),),
         )
         with suppress(MootError):
-            engine._copy.connection.ask(claim, ask.DecideAgain)
+            engine._copy.connection.ask(claim, wire.DecideAgain)
 
 
 def test_a_session_belongs_to_the_machine_that_began_it_whoever_asked_in_between(
     kept: KeptLedger, laptop: Project, desktop: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The other machine asks again and again for a session of that name, until it has begun."""
-    original, claims = JoinedEngine._ask_until_known, 0
+    original, claims = JoinedEngine._commit_until_known, 0
 
-    def ask_after_a_claim(self: JoinedEngine, question: ask.Commit, *more: Any) -> Any:
+    def ask_after_a_claim(self: JoinedEngine, question: wire.Commit, *more: Any) -> Any:
         nonlocal claims
         if claims < 3 and any(stream == QUESTION for stream, *_ in question.places):
             claims += 1
             _claim(desktop)
         return original(self, question, *more)
 
-    monkeypatch.setattr(JoinedEngine, "_ask_until_known", ask_after_a_claim)
+    monkeypatch.setattr(JoinedEngine, "_commit_until_known", ask_after_a_claim)
     laptop.ok(*ASKED)
     assert claims == 3
     before = events_of(kept.project)
@@ -154,12 +154,12 @@ def test_a_machine_whose_lines_all_wait_for_an_answer_keeps_nobody_out(
 ) -> None:
     """None of them is silent: whichever has waited longest makes room."""
     monkeypatch.setattr("moot.hosts.turns.TURN_SECONDS", 10.0)
-    hold = ask.Hold(("example/x",), ask.Follow(0, b"", 0, 0))
+    hold = wire.TakeTurn(("example/x",), wire.CopyPosition(0, b"", 0, 0))
     with laptop.workspace() as holder, laptop.workspace() as other:
-        engine_of(holder)._copy.connection.ask(hold, ask.SyncDelta)
+        engine_of(holder)._copy.connection.ask(hold, wire.SyncDelta)
         taken = _take_lines(Intruder(few_lines, desktop), MOST)
         for _, line in taken:
-            line.send(ask.encode(hold), 5)
+            line.send(wire.encode(hold), 5)
         until = time.monotonic() + 10
         while sum(line.is_answering for line in list(few_lines.keeping._peers)) < MOST - 1:
             assert time.monotonic() < until
@@ -176,7 +176,7 @@ def test_a_machine_whose_line_was_ended_to_make_room_goes_on_over_another(
         taken = _take_lines(Intruder(few_lines, desktop), MOST)
         assert reserve(laptop, OTTER, "src/a.py") == ""
         assert reserve(desktop, CRANE, "src/b.py") == ""
-        engine._copy.follow()
+        engine._copy.sync()
         for connection, _ in taken:
             connection.close()
     assert events_of(desktop) == events_of(few_lines.project)
@@ -187,13 +187,13 @@ def test_a_machine_that_was_taken_off_has_no_line_any_more(
 ) -> None:
     (_, silent), (_, asking) = taken = _take_lines(Intruder(few_lines, desktop), 2)
     few_lines.project.ok("machine", "revoke", "desktop")
-    asking.send(ask.encode(ask.Follow(0, b"", 0, 0)), 5)
-    answer = ask.decode_answer(asking.receive(5))
-    assert isinstance(answer, ask.Failed)
+    asking.send(wire.encode(wire.CopyPosition(0, b"", 0, 0)), 5)
+    answer = wire.decode_answer(asking.receive(5))
+    assert isinstance(answer, wire.Failed)
     assert answer.code == "machine_revoked"
     with pytest.raises(ConnectionLost):
         asking.receive(5)
-    with pytest.raises(ConnectionLost, match="broke off"):
+    with pytest.raises(ConnectionLost, match="connection broke"):
         silent.receive(30)
     for connection, _ in taken:
         connection.close()
@@ -241,7 +241,7 @@ def _take_plain_lines(
 ) -> list[ClientConnection]:
     """Over a socket of this machine, for which the system keeps little that is not read."""
     if not place.exists():
-        kept.keeping.listen_here(place)
+        kept.keeping.listen_unix(place)
     intruder = Intruder(kept, project)
     lines = [connect(f"unix:{place}", "") for _ in range(number)]
     for line in lines:
@@ -271,7 +271,7 @@ def test_a_machine_that_does_not_read_long_answers_is_ended_and_nobody_else(
     with laptop.workspace() as workspace:
         for _ in range(40):
             workspace.engine.execute("example/x", AskFor("a" * 60_000, OTTER), OTTER)
-    follow = ask.encode(ask.Follow(0, b"", 0, 0))
+    follow = wire.encode(wire.CopyPosition(0, b"", 0, 0))
     (reads, *others) = _take_plain_lines(kept, laptop, tmp_path / "door", 2)
     reads.send(follow, 5)
     length = len(reads.receive(5))
@@ -280,8 +280,8 @@ def test_a_machine_that_does_not_read_long_answers_is_ended_and_nobody_else(
     greedy = _take_plain_lines(kept, desktop, tmp_path / "door", 4)
     for line in (*others, *greedy):
         line.send(follow, 5)
-    reads.send(ask.encode(ask.WhoShares()), 5)
-    assert isinstance(ask.decode_answer(reads.receive(5)), ask.Sharing)
+    reads.send(wire.encode(wire.ListMembers()), 5)
+    assert isinstance(wire.decode_answer(reads.receive(5)), wire.MemberList)
     assert len(kept.keeping._peers) == 4, "two of the greedy ones have gone"
     assert _count_ended(greedy) == 2
     assert [len(line.receive(5)) for line in others] == [length]
@@ -300,14 +300,14 @@ def test_a_machine_whose_long_questions_wait_for_their_turn_is_ended_and_nobody_
     monkeypatch.setattr("moot.hosts.turns.TURN_SECONDS", 10.0)
     monkeypatch.setattr("moot.hosts.turns.WAIT_SECONDS", 1.0)
     monkeypatch.setattr("moot.hosts.listener.MAX_BUFFERED", 5 * MEBIBYTE)
-    follow = ask.Follow(0, b"", 0, 0)
+    follow = wire.CopyPosition(0, b"", 0, 0)
     long_names = tuple(f"example/{number}-".ljust(1_500, "x") for number in range(999))
     (holder, *others) = _take_plain_lines(kept, laptop, tmp_path / "door", 2)
-    holder.send(ask.encode(ask.Hold(("example/x",), follow)), 5)
-    assert isinstance(ask.decode_answer(holder.receive(5)), ask.SyncDelta)
+    holder.send(wire.encode(wire.TakeTurn(("example/x",), follow)), 5)
+    assert isinstance(wire.decode_answer(holder.receive(5)), wire.SyncDelta)
     greedy = _take_plain_lines(kept, desktop, tmp_path / "door", 4)
     for line in (*others, *greedy):
-        line.send(ask.encode(ask.Hold(("example/x", *long_names), follow)), 5)
+        line.send(wire.encode(wire.TakeTurn(("example/x", *long_names), follow)), 5)
     assert _count_ended(greedy) == 2
     assert _count_ended(others) == 0
     for line in (holder, *others, *greedy):
@@ -317,18 +317,18 @@ def test_a_machine_whose_long_questions_wait_for_their_turn_is_ended_and_nobody_
 @pytest.mark.parametrize(
     "question",
     [
-        ask.Hold(("",) * 1_001, ask.Follow(0, b"", 0, 0)),
-        ask.MoveSession(("",) * 1_001),
-        ask.Commit(ask.Follow(0, b"", 0, 0), 0, False, (), ((b"", b""),) * 50_001, ()),
-        ask.Commit(ask.Follow(0, b"", 0, 0), 0, False, (), (), (("", 0, b""),) * 50_001),
-        ask.Commit(ask.Follow(0, b"", 0, 0), 0, False, (), (), (), ("",) * 1_001),
+        wire.TakeTurn(("",) * 1_001, wire.CopyPosition(0, b"", 0, 0)),
+        wire.MoveSession(("",) * 1_001),
+        wire.Commit(wire.CopyPosition(0, b"", 0, 0), 0, False, (), ((b"", b""),) * 50_001, ()),
+        wire.Commit(wire.CopyPosition(0, b"", 0, 0), 0, False, (), (), (("", 0, b""),) * 50_001),
+        wire.Commit(wire.CopyPosition(0, b"", 0, 0), 0, False, (), (), (), ("",) * 1_001),
     ],
     ids=lambda question: type(question).__name__,
 )
-def test_a_long_list_of_nothing_is_not_even_read(question: ask.Question) -> None:
+def test_a_long_list_of_nothing_is_not_even_read(question: wire.Question) -> None:
     """One of 64 MiB kept the keeper busy for seconds before anybody counted it."""
     with pytest.raises(Malformed) as refused:
-        ask.decode_question(ask.encode(question))
+        wire.decode_question(wire.encode(question))
     assert refused.value.code == "bad_request"
 
 
@@ -342,9 +342,9 @@ def test_no_file_but_an_artifact_is_read_or_written_by_its_name(
     before = {path for path in tmp_path.rglob("*") if path.is_file()}
     with laptop.workspace() as workspace:
         line = engine_of(workspace)._copy.connection
-        for question in (ask.WantArtifact(name, 0), ask.GiveArtifact(name, 4, 0, b"data")):
+        for question in (wire.DownloadPiece(name, 0), wire.UploadPiece(name, 4, 0, b"data")):
             with pytest.raises(MootError) as refused:
-                line.ask(question, ask.Piece, ask.Done)
+                line.ask(question, wire.ArtifactPiece, wire.Done)
             assert refused.value.code == "bad_hash"
     after = {path for path in tmp_path.rglob("*") if path.is_file()}
     assert {path.name for path in after - before} <= {"ledger.db-wal", "ledger.db-shm"}

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from moot.hosts.keeper import is_any_running, mark_running
+from moot.hosts.keeper import is_keeper_running, mark_keeper_running
 from tests.hosts.keeper_process import KeeperProcess
 from tests.project import Project, make_project
 
@@ -56,9 +56,9 @@ def test_a_disk_without_locks_keeps_no_keeper_from_running(
         raise OSError(errno.EOPNOTSUPP, "there are no locks here")
 
     monkeypatch.setattr(fcntl, "flock", refuse)
-    assert not is_any_running(tmp_path), "none has ever run"
-    with mark_running(tmp_path):
-        assert is_any_running(tmp_path)
+    assert not is_keeper_running(tmp_path), "none has ever run"
+    with mark_keeper_running(tmp_path):
+        assert is_keeper_running(tmp_path)
 
 
 def kept_now(project: Project) -> tuple[bool, bool, bool]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from moot.hosts import messages as ask
+from moot.hosts import messages as wire
 from moot.hosts.connection import ConnectionLost
 from moot.hosts.replica import KeeperConnection
 from tests.hosts.kept_ledger import KeptLedger
@@ -198,7 +198,7 @@ def test_an_older_keeper_does_not_know_it_and_nothing_changes(
     """It cannot even read the question."""
     assert reserve(laptop, OTTER, "src/a.py") == ""
     before = events_of(kept.project)
-    monkeypatch.setattr(ask, "_question_decoder", lambda: OLDER)
+    monkeypatch.setattr(wire, "_question_decoder", lambda: OLDER)
     done = laptop.json("machine", "leave")
     assert done.error["code"] == "another_version"
     assert "`moot machine revoke laptop`" in done.error["hint"]
@@ -232,13 +232,13 @@ def test_a_lost_last_answer_is_no_reason_to_stay(
     ask_line = KeeperConnection._ask
 
     def lose_last(
-        line: KeeperConnection, question: ask.Question, *kinds: type[ask.Answer]
-    ) -> ask.Answer:
-        answer: ask.Answer = ask_line(line, question, *kinds)
-        if isinstance(question, ask.Leave) and question.now and not asked:
+        line: KeeperConnection, question: wire.Question, *kinds: type[wire.Answer]
+    ) -> wire.Answer:
+        answer: wire.Answer = ask_line(line, question, *kinds)
+        if isinstance(question, wire.Leave) and question.now and not asked:
             asked.append(True)
             line.close()
-            raise ConnectionLost("it broke off")
+            raise ConnectionLost("the connection broke")
         return answer
 
     monkeypatch.setattr(KeeperConnection, "_ask", lose_last)
@@ -251,17 +251,17 @@ def test_a_lost_last_answer_is_no_reason_to_stay(
 def test_a_line_that_is_open_asks_nothing_after_its_machine_has_left(laptop: Project) -> None:
     with laptop.workspace() as workspace:
         assert workspace.joined is not None
-        workspace.joined.follow()
+        workspace.joined.sync()
         laptop.ok("machine", "leave")
         with pytest.raises(Exception, match="has left") as refused:
-            workspace.joined.connection.ask(ask.WhoShares(), ask.Sharing)
+            workspace.joined.connection.ask(wire.ListMembers(), wire.MemberList)
         assert refused.value.code == "machine_left"  # type: ignore[attr-defined]
 
 
 def test_only_asking_takes_nobody_off(kept: KeptLedger, laptop: Project) -> None:
-    assert isinstance(answer_to(kept, laptop, ask.Leave(now=False)), ask.Done)
+    assert isinstance(answer_to(kept, laptop, wire.Leave(now=False)), wire.Done)
     assert reserve(laptop, OTTER, "src/a.py") == ""
-    assert isinstance(answer_to(kept, laptop, ask.Leave(now=True)), ask.Done)
+    assert isinstance(answer_to(kept, laptop, wire.Leave(now=True)), wire.Done)
     assert reserve(laptop, OTTER, "src/b.py") == "machine_left"
 
 

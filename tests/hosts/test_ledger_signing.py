@@ -10,7 +10,7 @@ from moot.core.errors import MootError, Refused
 from moot.core.machine import Command
 from moot.core.names import SYSTEM
 from moot.engine.job import Job
-from moot.hosts.ledger_signing import require_may_ask
+from moot.hosts.ledger_signing import require_ledger_may_sign
 from moot.hosts.members import Member
 from moot.protocols.mail.commands import Lapse, Send
 from moot.protocols.mail.model import Party
@@ -90,7 +90,7 @@ def test_who_has_ended_is_what_the_registry_says(epoch: int, signs: bool) -> Non
     def is_allowed(ended: str) -> bool:
         job = Job("mail/x", Lapse(id="x:1", ended=ended, tell_sender=True), SYSTEM)
         try:
-            require_may_ask([job], registry, machine, lambda _stream: True)
+            require_ledger_may_sign([job], registry, machine, lambda _stream: True)
         except Refused:
             return False
         return True
@@ -104,5 +104,5 @@ def test_only_what_can_be_moved_is_said_to_move(stream: str) -> None:
     machine = Member("desktop", 1, "0" * 32, "", 0)
     job = Job(stream, Lapse(id="x:1", ended=CRANE, tell_sender=True), SYSTEM)
     with pytest.raises(Refused) as refused:
-        require_may_ask([job], mock.Mock(), machine, lambda _stream: False)
+        require_ledger_may_sign([job], mock.Mock(), machine, lambda _stream: False)
     assert ("move-here" in refused.value.hint) is stream.startswith("debate/")

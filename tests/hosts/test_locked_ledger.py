@@ -12,7 +12,7 @@ from contextlib import closing, contextmanager
 import pytest
 
 from moot.core.errors import StoreFailed
-from moot.hosts import messages as ask
+from moot.hosts import messages as wire
 from moot.hosts.connection import ConnectionLost
 from moot.hosts.joined_engine import JoinedEngine
 from moot.protocols.example.model import Ask
@@ -67,7 +67,7 @@ def test_news_are_told_while_somebody_waits_for_the_lock(
             waiting.start()
             wait_until_asked(kept, 1)
             for _ in range(3):
-                elsewhere._copy.follow()
+                elsewhere._copy.sync()
             assert waiting.is_alive(), "the lock is still held"
         waiting.join(30)
         assert not waiting.is_alive()
@@ -98,20 +98,20 @@ def test_a_command_of_a_line_that_has_ended_is_not_recorded_any_more(
     kept: KeptLedger, laptop: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whoever asks again gets it recorded; nobody is told of it otherwise."""
-    asked: list[ask.Commit] = []
+    asked: list[wire.Commit] = []
 
-    def catch(_engine: JoinedEngine, question: ask.Commit, *_: object) -> None:
+    def catch(_engine: JoinedEngine, question: wire.Commit, *_: object) -> None:
         asked.append(question)
         raise ConnectionLost("before it was sent")
 
     with laptop.workspace() as workspace, monkeypatch.context() as patched:
-        patched.setattr(JoinedEngine, "_ask_until_known", catch)
+        patched.setattr(JoinedEngine, "_commit_until_known", catch)
         with pytest.raises(ConnectionLost):
             record(engine_of(workspace))
     before = events_of(kept.project)
     connection, line = Intruder(kept, laptop).greeted()
     with held(kept):
-        line.send(ask.encode(asked[0]), 5)
+        line.send(wire.encode(asked[0]), 5)
         wait_until_asked(kept, 1)
         connection.close()
         until = time.monotonic() + 30

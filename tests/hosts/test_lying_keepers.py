@@ -15,9 +15,9 @@ from moot.core.ledger import View
 from moot.core.names import CHECKPOINT
 from moot.core.signing import key_id
 from moot.engine.replay import take_snapshot
-from moot.hosts import messages as ask
+from moot.hosts import messages as wire
 from moot.hosts.members import Member
-from moot.hosts.replica import FetchedArtifacts
+from moot.hosts.replica import RemoteArtifacts
 from moot.hosts.request_handler import Request, RequestHandler
 from moot.hosts.sync_delta import read_delta
 from moot.keys.folder import KeyFolder
@@ -37,13 +37,13 @@ def test_a_keeper_that_always_has_more_and_sends_nothing_new_is_not_asked_for_ev
 ) -> None:
     times = 0
 
-    def lie(view: View, asked: ask.Follow, now: Millis) -> ask.SyncDelta:
+    def lie(view: View, asked: wire.CopyPosition, now: Millis) -> wire.SyncDelta:
         nonlocal times
         times += 1
         if times > 20:
             raise MootError("asked_for_ever", "it would go on")
         if what == "the same again":
-            asked = ask.Follow(0, b"", 0, 0)
+            asked = wire.CopyPosition(0, b"", 0, 0)
         return msgspec.structs.replace(read_delta(view, asked, now), more=True)
 
     monkeypatch.setattr(DOOR_NEWS, lie)
@@ -57,8 +57,8 @@ def test_a_command_is_not_called_recorded_unless_the_keeper_shows_it(
 ) -> None:
     """Else nobody would miss it: this machine does not have it, and no other was told of it."""
 
-    def lie(self: RequestHandler, asked: Request, question: ask.Commit) -> None:
-        asked.reply(ask.Committed(self._read_delta(question.follow)))
+    def lie(self: RequestHandler, asked: Request, question: wire.Commit) -> None:
+        asked.reply(wire.Committed(self._read_delta(question.follow)))
 
     before = events_of(kept.project)
     monkeypatch.setattr(RequestHandler, "_take_command", lie)
@@ -71,8 +71,8 @@ def test_a_brief_answer_that_was_not_asked_for_is_none(
 ) -> None:
     """A hook or a single command ends right away: nobody would ever look for what it was told."""
 
-    def lie(_self: RequestHandler, asked: Request, _question: ask.Commit) -> None:
-        asked.reply(ask.Committed(None))
+    def lie(_self: RequestHandler, asked: Request, _question: wire.Commit) -> None:
+        asked.reply(wire.Committed(None))
 
     before = events_of(kept.project)
     monkeypatch.setattr(RequestHandler, "_take_command", lie)
@@ -91,15 +91,17 @@ def test_an_artifact_that_has_no_end_is_not_fetched(
 ) -> None:
     sent = 0
 
-    def lie(_self: RequestHandler, _member: Member, _question: ask.WantArtifact) -> ask.Piece:
+    def lie(
+        _self: RequestHandler, _member: Member, _question: wire.DownloadPiece
+    ) -> wire.ArtifactPiece:
         nonlocal sent
         sent += 1
-        return ask.Piece(size, b"x" * 1_000)  # without an end
+        return wire.ArtifactPiece(size, b"x" * 1_000)  # without an end
 
-    monkeypatch.setattr("moot.hosts.request_handler._ASIDE", {ask.WantArtifact: lie})
+    monkeypatch.setattr("moot.hosts.request_handler._BACKGROUND", {wire.DownloadPiece: lie})
     with laptop.workspace() as workspace:
         artifacts = workspace.artifacts
-        assert isinstance(artifacts, FetchedArtifacts)
+        assert isinstance(artifacts, RemoteArtifacts)
         assert not artifacts.has(hashlib.sha256(b"wanted").hexdigest())
         assert sent == 1
         assert list(artifacts.all_hashes()) == [], "nothing that was not wanted is kept"
@@ -108,7 +110,7 @@ def test_an_artifact_that_has_no_end_is_not_fetched(
 def test_what_a_keeper_says_cannot_play_with_the_terminal(
     laptop: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    said = ask.Failed("Refused", "x\x1b[2J", "gone\x1b]0;title\x07", "type\x1b[8m this", ())
+    said = wire.Failed("Refused", "x\x1b[2J", "gone\x1b]0;title\x07", "type\x1b[8m this", ())
     monkeypatch.setattr(
         RequestHandler, "_answer_follow", lambda _self, asked, _question: asked.reply(said)
     )
@@ -122,7 +124,7 @@ def test_an_answer_of_another_kind_is_no_answer(
     laptop: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        RequestHandler, "_answer_follow", lambda _self, asked, _question: asked.reply(ask.Done(5))
+        RequestHandler, "_answer_follow", lambda _self, asked, _question: asked.reply(wire.Done(5))
     )
     assert reserve(laptop, OTTER, "src") == "bad_answer"
 
@@ -136,7 +138,7 @@ def test_a_keeper_that_shows_two_machines_two_histories_cannot_bring_them_togeth
     hidden = events_of(kept.project)
     assert reserve(laptop, OTTER, "src/b.py") == ""
 
-    def hide(view: View, asked: ask.Follow, now: Millis) -> ask.SyncDelta:
+    def hide(view: View, asked: wire.CopyPosition, now: Millis) -> wire.SyncDelta:
         delta = read_delta(view, asked, now)
         records = tuple(one for one in delta.records if b"src/a.py" not in one[3])
         return msgspec.structs.replace(delta, records=records, note=None)

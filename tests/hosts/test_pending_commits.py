@@ -1,4 +1,4 @@
-"""What was acknowledged and the copy lacks: it lies over the copy until that has it."""
+"""What was acknowledged and the copy lacks: it lies overlay the copy until that has it."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ def ahead() -> CommitsAhead:
 def test_the_copy_is_read_with_what_is_ahead_of_it(store: MemoryStore, ahead: CommitsAhead) -> None:
     write_entries(store, entry(HERE, 2, "k-2"))  # by another process
     with store.read() as view:
-        over = ahead.over(view)
-        assert [record.seq for record in over.records(HERE)] == [0, 1, 2, 3]
-        assert [record.seq for record in over.records(HERE, after=2)] == [3]
-        assert [record.seq for record in over.records(HERE, after=3)] == []
-        assert over.keys(HERE, "k-") == [("k-2", 2)]
-        assert over.keys(THERE, "k-") == [("k-0", 0)]
-        assert over.keys(THERE, "other") == []
-        head, new = over.head(HERE), over.head(THERE)
+        overlay = ahead.overlay(view)
+        assert [record.seq for record in overlay.records(HERE)] == [0, 1, 2, 3]
+        assert [record.seq for record in overlay.records(HERE, after=2)] == [3]
+        assert [record.seq for record in overlay.records(HERE, after=3)] == []
+        assert overlay.keys(HERE, "k-") == [("k-2", 2)]
+        assert overlay.keys(THERE, "k-") == [("k-0", 0)]
+        assert overlay.keys(THERE, "other") == []
+        head, new = overlay.head(HERE), overlay.head(THERE)
     assert head is not None
     assert new is not None
     assert (head.seq, head.hash) == (3, entry(HERE, 3).record.hash)
@@ -50,17 +50,17 @@ def test_what_another_process_brought_into_the_copy_is_not_ahead_any_more(
     store: MemoryStore, ahead: CommitsAhead
 ) -> None:
     with store.read() as view:
-        ahead.drop_what_is_in(view)
+        ahead.drop_synced(view)
         assert len(ahead.hashes) == 3, "the copy has none of it yet"
     write_entries(store, entry(HERE, 2, "k-2"), entry(THERE, 0, "k-0"))
     with store.read() as view:
-        ahead.drop_what_is_in(view)
+        ahead.drop_synced(view)
     assert ahead.hashes == {entry(HERE, 3).record.hash}
     assert ahead.oldest_at < math.inf
     write_entries(store, entry(HERE, 3))
     with store.read() as view:
-        ahead.drop_what_is_in(view)
-        assert ahead.over(view) is view
+        ahead.drop_synced(view)
+        assert ahead.overlay(view) is view
     assert not ahead
     assert ahead.oldest_at == math.inf
 
@@ -71,14 +71,14 @@ def test_something_else_in_its_place_is_another_history(
 ) -> None:
     write_entries(store, *(entry(HERE, each, raw=b"[]") for each in range(2, seq + 1)))
     with store.read() as view, pytest.raises(Tampered) as found:
-        ahead.drop_what_is_in(view)
+        ahead.drop_synced(view)
     assert found.value.code == "another_history"
     assert len(ahead.hashes) == 3, "it is still owed"
 
 
 def test_what_is_owed_must_be_there(store: MemoryStore, ahead: CommitsAhead) -> None:
     with store.read() as view, pytest.raises(Tampered, match=r"event 3 of example/here"):
-        ahead.require_in(view, ahead.newest)
+        ahead.require_synced(view, ahead.newest)
 
 
 def test_how_long_it_waits_is_counted_anew_when_a_part_has_come(
@@ -88,9 +88,9 @@ def test_how_long_it_waits_is_counted_anew_when_a_part_has_come(
     monkeypatch.setattr("time.monotonic", lambda: began + 100)
     write_entries(store, entry(HERE, 2, "k-2"))
     with store.read() as view:
-        ahead.require_in(view, ())
+        ahead.require_synced(view, ())
     assert began <= ahead.oldest_at < began + 1, "the other stream has waited all the time"
     write_entries(store, entry(THERE, 0, "k-0"))
     with store.read() as view:
-        ahead.require_in(view, ())
+        ahead.require_synced(view, ())
     assert ahead.oldest_at == began + 100

@@ -19,7 +19,7 @@ from moot.core.registry.model import (
 )
 from moot.core.signing import Signer
 from moot.engine.job import Job
-from moot.hosts import messages as ask
+from moot.hosts import messages as wire
 from moot.hosts.joined_engine import JoinedEngine
 from moot.hosts.joining import join_workspace
 from moot.hosts.replica import LedgerCopy
@@ -47,7 +47,7 @@ class Attack(NamedTuple):
 
     origin: str
     custodian: str
-    position: ask.Follow
+    position: wire.CopyPosition
     now: int
 
     def make(self, name: str, kind: KeyClass, custodian: str = "") -> tuple[AddKey, bytes]:
@@ -58,10 +58,10 @@ class Attack(NamedTuple):
         )
         return AddKey(name, kind, public, keeps, sign_proof(signer, statement)), statement
 
-    def ask(self, command: AddKey) -> ask.Commit:
+    def ask(self, command: AddKey) -> wire.Commit:
         job = Job(REGISTRY, command, SYSTEM)
         place = (REGISTRY, 1_000, bytes(32))
-        return ask.Commit(self.position, self.now, False, (ask.send_job(job),), (), (place,))
+        return wire.Commit(self.position, self.now, False, (wire.pack_job(job),), (), (place,))
 
 
 def plan_attack(laptop: Project) -> Attack:
@@ -69,16 +69,16 @@ def plan_attack(laptop: Project) -> Attack:
         engine = workspace.engine
         assert isinstance(engine, JoinedEngine)
         copy: LedgerCopy = engine._copy
-        copy.follow()
+        copy.sync()
         custodian = KeyFolder(laptop.keys).custodian
         return Attack(workspace.trust.origin, custodian, copy.position(), engine.clock())
 
 
-def answer_to(kept: KeptLedger, laptop: Project, question: ask.Question) -> ask.AnyAnswer:
+def answer_to(kept: KeptLedger, laptop: Project, question: wire.Question) -> wire.AnyAnswer:
     """What the keeper says to these bytes, whatever a machine's own program would have sent."""
     connection, line = Intruder(kept, laptop).greeted()
-    line.send(ask.encode(question), 5)
-    answer = ask.decode_answer(line.receive(5))
+    line.send(wire.encode(question), 5)
+    answer = wire.decode_answer(line.receive(5))
     connection.close()
     return answer
 
@@ -89,7 +89,7 @@ def test_a_machine_cannot_make_the_first_person(kept: KeptLedger, laptop: Projec
     command, _ = attack.make("eve-eve", KeyClass.HUMAN)
     before = events_of(kept.project)
     answer = answer_to(kept, laptop, attack.ask(command))
-    assert isinstance(answer, ask.Failed), answer
+    assert isinstance(answer, wire.Failed), answer
     assert (answer.kind, answer.code) == ("Refused", "human_key_required")
     assert "`moot agent register NAME --human`" in answer.hint
     assert events_of(kept.project) == before
@@ -116,8 +116,8 @@ def test_the_consent_of_nobody_and_of_an_agent_makes_no_person(
     ):
         wanted = msgspec.structs.replace(command, endorsement=endorsement)
         answer = answer_to(kept, laptop, attack.ask(wanted))
-        problem = answer.problem if isinstance(answer, ask.DecideAgain) else answer
-        assert isinstance(problem, ask.Failed), answer
+        problem = answer.problem if isinstance(answer, wire.DecideAgain) else answer
+        assert isinstance(problem, wire.Failed), answer
         assert problem.code == "human_key_required"
     assert events_of(kept.project) == before
 
@@ -137,7 +137,7 @@ def test_a_machine_enters_no_agent_under_another_key_folder(
     for endorsement in (None, consent):
         wanted = msgspec.structs.replace(command, endorsement=endorsement)
         answer = answer_to(kept, laptop, attack.ask(wanted))
-        assert isinstance(answer, ask.Failed), answer
+        assert isinstance(answer, wire.Failed), answer
         assert answer.code == "ledgers_part"
     assert events_of(kept.project) == before
 

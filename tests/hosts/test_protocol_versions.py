@@ -15,7 +15,7 @@ from moot.core.ledger import Heartbeat
 from moot.core.signing import HEARTBEAT
 from moot.engine.signers import find_signatory
 from moot.hosts import keeper as keeping
-from moot.hosts import messages as ask
+from moot.hosts import messages as wire
 from moot.hosts.request_handler import Request, RequestHandler
 from moot.protocols.example.model import Ask
 from tests.hosts import keeper_process
@@ -55,7 +55,7 @@ def test_a_keeper_of_another_version_is_read_no_more_and_written_to_never(
         done = laptop.json("reserve", "src/b.py", MOOT_AGENT=OTTER)
         assert (done.error["code"], done.code) == ("another_version", 1)
         older = "the keeper" if difference < 0 else "this machine"
-        assert done.error["hint"] == f"update moot on the older side: {older}"
+        assert done.error["hint"] == f"update moot on {older}, which is older"
         assert held_paths(laptop) == ["src/a.py"], "what is here can be read"
         invitation = founded.ok("invite")["invitation"]
         second = Project(tmp_path / "second" / "project", tmp_path / "second" / "keys")
@@ -79,10 +79,10 @@ def test_a_keeper_that_welcomes_in_another_version_is_not_spoken_to(
     kept: KeptLedger, laptop: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whatever it understands itself: its answers could be misunderstood."""
-    newer = SimpleNamespace(**vars(ask))
-    newer.VERSION = ask.VERSION + 1
+    newer = SimpleNamespace(**vars(wire))
+    newer.VERSION = wire.VERSION + 1
     newer.require_same_version = lambda *_: None
-    monkeypatch.setattr(keeping, "ask", newer)
+    monkeypatch.setattr(keeping, "wire", newer)
     before = events_of(kept.project)
     assert reserve(laptop, OTTER, "src/a.py") == "another_version"
     assert held_paths(laptop) == []
@@ -95,26 +95,28 @@ def test_a_keeper_that_knows_less_of_the_same_version_is_understood(
     """One from before turns came with an answer, checkpoints with news, and signs with events."""
     receive = RequestHandler.receive
     answered: list[type] = []
-    questions: list[ask.AnyQuestion] = []
+    questions: list[wire.AnyQuestion] = []
 
     def answer_as_before(handler: RequestHandler, given: Request) -> None:
         question = given.question
-        asked = ask.Pin() if isinstance(question, ask.Pin) else question
-        if isinstance(asked, ask.Commit):
+        asked = wire.MakeCheckpoint() if isinstance(question, wire.MakeCheckpoint) else question
+        if isinstance(asked, wire.Commit):
             asked = msgspec.structs.replace(asked, brief=False, keeps_turn=False)
-        if isinstance(asked, ask.Hold):
-            assert not any(isinstance(one, ask.Hold) for one in questions[-1:]), "it has its turn"
+        if isinstance(asked, wire.TakeTurn):
+            assert not any(isinstance(one, wire.TakeTurn) for one in questions[-1:]), (
+                "it has its turn"
+            )
             asked = msgspec.structs.replace(asked, early=False)
         questions.append(question)
         given.question = asked
-        reply, answer_aside = given.reply, given.answer_aside
+        reply, answer_in_background = given.reply, given.answer_in_background
 
-        def say(said: ask.AnyAnswer) -> ask.AnyAnswer:
+        def say(said: wire.AnyAnswer) -> wire.AnyAnswer:
             answered.append(type(said))
             return _without_what_is_new(said)
 
         given.reply = lambda said: reply(say(said))
-        given.answer_aside = lambda find: answer_aside(lambda: say(find()))
+        given.answer_in_background = lambda find: answer_in_background(lambda: say(find()))
         receive(handler, given)
 
     monkeypatch.setattr(RequestHandler, "receive", answer_as_before)
@@ -123,19 +125,19 @@ def test_a_keeper_that_knows_less_of_the_same_version_is_understood(
         for _ in range(2):
             here.engine.execute("example/today", Ask(title="x", of=OTTER), OTTER)
             there.engine.execute("example/today", Ask(title="x", of=CRANE), CRANE)
-    assert {ask.SyncDelta, ask.Committed, ask.DecideAgain, ask.Done} <= set(answered)
+    assert {wire.SyncDelta, wire.Committed, wire.DecideAgain, wire.Done} <= set(answered)
     with kept.project.workspace() as workspace:
         assert workspace.engine.load("example/today").seq == 3
     assert events_of(kept.project) == events_of(laptop) == events_of(desktop)
 
 
-def _without_what_is_new(said: ask.AnyAnswer) -> ask.AnyAnswer:
+def _without_what_is_new(said: wire.AnyAnswer) -> wire.AnyAnswer:
     match said:
-        case ask.SyncDelta():
+        case wire.SyncDelta():
             return msgspec.structs.replace(said, seen=None, has_turn=None)
-        case ask.Committed(delta=ask.SyncDelta() as delta):
-            return ask.Committed(msgspec.structs.replace(delta, seen=None))
-        case ask.DecideAgain():
+        case wire.Committed(delta=wire.SyncDelta() as delta):
+            return wire.Committed(msgspec.structs.replace(delta, seen=None))
+        case wire.DecideAgain():
             delta = msgspec.structs.replace(said.delta, seen=None)
             return msgspec.structs.replace(said, delta=delta, has_turn=False)
     return said
@@ -151,12 +153,12 @@ def test_whoever_beats_in_a_newer_form_is_never_taken_for_dead(
         signature = signatory.signer.sign(HEARTBEAT, raw)
         beat = Heartbeat(OTTER, here.engine.clock(), signatory.acting.kid, raw, signature)
         with pytest.raises(StoreFailed, match="cannot be read") as refused:
-            engine._copy.connection.ask(ask.Beat(ask.send_heartbeat(beat)), ask.Done)  # type: ignore[attr-defined]
+            engine._copy.connection.ask(wire.SendHeartbeat(wire.pack_heartbeat(beat)), wire.Done)  # type: ignore[attr-defined]
         assert refused.value.code == "newer_record"
         with here.store.write() as change:  # as a keeper of a newer version has it
             assert change.heartbeat(OTTER) is None
             change.put_heartbeat(beat)
-        workspace.joined.follow()  # type: ignore[union-attr]
+        workspace.joined.sync()  # type: ignore[union-attr]
         for either in (here.engine, engine):
             with pytest.raises(StoreFailed, match="cannot be read"):
                 either.signs([OTTER])

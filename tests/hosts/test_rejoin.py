@@ -12,7 +12,7 @@ import pytest
 from moot.core.errors import Refused
 from moot.core.signing import Signer
 from moot.hosts import joining
-from moot.hosts import messages as ask
+from moot.hosts import messages as wire
 from moot.hosts.joining import join_workspace, prove_rejoin
 from moot.hosts.members import FILE
 from moot.hosts.session_owner import OWNER
@@ -103,7 +103,7 @@ def test_an_unreadable_list_says_that_machines_join_once_more(
 # Not for anybody else -----------------------------------------------------------------------------
 
 
-Change = Callable[[ask.Join], ask.Join]
+Change = Callable[[wire.Join], wire.Join]
 
 
 class Intruder:
@@ -118,7 +118,7 @@ class Intruder:
     def join(self, *signers: Signer, origin: str = "", change: Change = lambda same: same) -> str:
         """With what these keys sign of the question, or of another one; how it is refused."""
 
-        def prove(question: ask.Join) -> ask.HeldKeys:
+        def prove(question: wire.Join) -> wire.HeldKeys:
             return prove_rejoin(signers, origin or self.origin, change(question))
 
         return self._ask(prove)
@@ -126,7 +126,7 @@ class Intruder:
     def show(self, *held: tuple[str, bytes]) -> str:
         return self._ask(lambda _: held)
 
-    def _ask(self, prove: Callable[[ask.Join], ask.HeldKeys]) -> str:
+    def _ask(self, prove: Callable[[wire.Join], wire.HeldKeys]) -> str:
         try:
             joining._ask_to_join(self._kept.invite(), self._custodian, "evil", "", prove)
         except Refused as refused:

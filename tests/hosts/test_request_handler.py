@@ -12,9 +12,9 @@ from moot.core.errors import MootError
 from moot.engine.job import Job
 from moot.engine.signers import find_signatory
 from moot.engine.signs_of_life import make_heartbeat
-from moot.hosts import messages as ask
+from moot.hosts import messages as wire
 from moot.hosts.joined_engine import JoinedEngine
-from moot.hosts.request_handler import MOST_AGE
+from moot.hosts.request_handler import MAX_CLOCK_DIFFERENCE
 from moot.protocols.example.model import Ask
 from tests.hosts.kept_ledger import KeptLedger
 from tests.hosts.test_several_hosts import CRANE, OTTER, events_of
@@ -27,19 +27,19 @@ STREAM = "example/today"
 def engine(laptop: Project) -> Iterator[JoinedEngine]:
     with laptop.workspace() as workspace:
         assert isinstance(workspace.engine, JoinedEngine)
-        workspace.engine._copy.follow()
+        workspace.engine._copy.sync()
         yield workspace.engine
 
 
-def make_beat(engine: JoinedEngine, ahead: int = 0) -> ask.SentHeartbeat:
+def make_beat(engine: JoinedEngine, ahead: int = 0) -> wire.SentHeartbeat:
     signatory = find_signatory(engine.registry(), engine.keys, OTTER)
     at = engine.clock() + ahead
-    return ask.send_heartbeat(make_heartbeat(signatory, engine.trust.origin, at))
+    return wire.pack_heartbeat(make_heartbeat(signatory, engine.trust.origin, at))
 
 
-def refused(engine: JoinedEngine, question: ask.Question) -> str:
+def refused(engine: JoinedEngine, question: wire.Question) -> str:
     with pytest.raises(MootError) as error:
-        engine._copy.connection.ask(question, ask.Done, ask.SyncDelta, ask.Committed)
+        engine._copy.connection.ask(question, wire.Done, wire.SyncDelta, wire.Committed)
     return error.value.code
 
 
@@ -48,16 +48,19 @@ def test_a_sign_of_life_is_kept_if_its_agent_signed_it(
 ) -> None:
     desktop.ok("agent", "list")  # where teal-crane is
     beat = make_beat(engine)
-    engine._copy.connection.ask(ask.Beat(beat), ask.Done)
+    engine._copy.connection.ask(wire.SendHeartbeat(beat), wire.Done)
     with kept.project.workspace() as workspace, workspace.store.read() as view:
         found = view.heartbeat(OTTER)
     assert found is not None
     assert found.at == beat[1]
     later = make_beat(engine, 1_000)
     _, at, kid, raw, signature = later
-    assert refused(engine, ask.Beat((CRANE, at, kid, raw, signature))) == "bad_heartbeat"
-    assert refused(engine, ask.Beat((OTTER, at, kid, raw, bytes(64)))) == "bad_heartbeat"
-    assert refused(engine, ask.Beat(make_beat(engine, 2 * MOST_AGE))) == "clock_differs"
+    assert refused(engine, wire.SendHeartbeat((CRANE, at, kid, raw, signature))) == "bad_heartbeat"
+    assert refused(engine, wire.SendHeartbeat((OTTER, at, kid, raw, bytes(64)))) == "bad_heartbeat"
+    assert (
+        refused(engine, wire.SendHeartbeat(make_beat(engine, 2 * MAX_CLOCK_DIFFERENCE)))
+        == "clock_differs"
+    )
     with kept.project.workspace() as workspace, workspace.store.read() as view:
         assert view.heartbeat(OTTER) == found
         assert view.heartbeat(CRANE) is None
@@ -70,25 +73,27 @@ def test_what_is_overdue_takes_effect_when_a_machine_asks(
     before = events_of(kept.project)
     while not engine.load(STREAM).machine.timeouts(engine.load(STREAM).state, engine.clock()):
         pass
-    engine._copy.connection.ask(ask.Settle(STREAM), ask.Done)
+    engine._copy.connection.ask(wire.ApplyTimeouts(STREAM), wire.Done)
     assert events_of(kept.project) == before + 1
 
 
 def test_a_checkpoint_comes_with_what_is_new(engine: JoinedEngine, desktop: Project) -> None:
     desktop.ok("agent", "register", "coral-finch")
-    delta = engine._copy.connection.ask(ask.Pin(engine._copy.position()), ask.SyncDelta)
+    delta = engine._copy.connection.ask(
+        wire.MakeCheckpoint(engine._copy.position()), wire.SyncDelta
+    )
     assert delta.records
     assert delta.note is not None
-    assert engine._copy.connection.ask(ask.Pin(), ask.Done).at == 0, "nothing is new"
+    assert engine._copy.connection.ask(wire.MakeCheckpoint(), wire.Done).at == 0, "nothing is new"
 
 
 def test_what_is_refused_is_not_called_recorded_because_it_names_no_place(
     kept: KeptLedger, engine: JoinedEngine
 ) -> None:
     """Whoever names places that are recorded has asked before; nothing is no such place."""
-    job = ask.send_job(Job(STREAM, Ask(title="x", of=OTTER), OTTER))
+    job = wire.pack_job(Job(STREAM, Ask(title="x", of=OTTER), OTTER))
     follow, before = engine._copy.position(), events_of(kept.project)
-    late = ask.Commit(follow, engine.clock() - 2 * MOST_AGE, False, (job,), (), ())
+    late = wire.Commit(follow, engine.clock() - 2 * MAX_CLOCK_DIFFERENCE, False, (job,), (), ())
     assert refused(engine, late) == "clock_differs"
     none = msgspec.structs.replace(late, now=engine.clock(), jobs=())
     assert refused(engine, none) == "bad_request"
@@ -97,9 +102,9 @@ def test_what_is_refused_is_not_called_recorded_because_it_names_no_place(
 
 def test_a_refused_command_gives_its_turn_back(engine: JoinedEngine, kept: KeptLedger) -> None:
     line, follow = engine._copy.connection, engine._copy.position()
-    assert line.ask(ask.Hold((STREAM,), follow), ask.SyncDelta).has_turn
-    job = ask.send_job(Job(STREAM, Ask(title="x", of=OTTER), OTTER))
-    assert refused(engine, ask.Commit(follow, 0, False, (job,), (), ())) == "clock_differs"
+    assert line.ask(wire.TakeTurn((STREAM,), follow), wire.SyncDelta).has_turn
+    job = wire.pack_job(Job(STREAM, Ask(title="x", of=OTTER), OTTER))
+    assert refused(engine, wire.Commit(follow, 0, False, (job,), (), ())) == "clock_differs"
     assert kept.keeping._handler._turns._held == {}
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from moot.api.hosts.session_owners import FilesHere
-from moot.hosts import messages as ask
+from moot.hosts import messages as wire
 from moot.hosts.session_owner import OWNER
 from moot.protocols.debate.commands import Begin
 from moot.protocols.debate.reader import read_document
@@ -206,7 +206,7 @@ def test_a_place_that_another_machine_names_leads_nowhere_else(
         begin = Begin(file=place, text=data.decode(), digest=digest)
         workspace.engine.execute(stream, begin, OTTER)
     with desktop.workspace() as workspace:
-        workspace.joined.follow()  # type: ignore[union-attr]
+        workspace.joined.sync()  # type: ignore[union-attr]
         found = FilesHere(workspace, stream, None, desktop.root / "here").place
     name = f"{session}.md" if place in HIDDEN else Path(place).name
     assert found == desktop.root / "here" / name
@@ -229,8 +229,8 @@ def test_what_is_no_session_does_not_move(
     kept: KeptLedger, laptop: Project, odd: tuple[tuple[str, ...], str | None]
 ) -> None:
     before = events_of(kept.project)
-    answer = answer_to(kept, laptop, ask.MoveSession(*odd))
-    assert isinstance(answer, ask.Failed), answer
+    answer = answer_to(kept, laptop, wire.MoveSession(*odd))
+    assert isinstance(answer, wire.Failed), answer
     assert answer.code in ("bad_request", "not_found", "machine_not_found")
     assert events_of(kept.project) == before
 
@@ -242,11 +242,11 @@ def test_what_comes_along_was_at_home_on_the_same_machine(
     other = desktop.ok("ask", "Ship it?", "--with", "rules:approve,rules:approve")["decision"]["id"]
     theirs = home_of(kept, f"decision/{other}")
     streams = (debate, f"decision/{other}", "presence", "debate/none")
-    answer = answer_to(kept, laptop, ask.MoveSession(streams, "desktop"))
-    assert answer == ask.SessionMoved((debate,))
+    answer = answer_to(kept, laptop, wire.MoveSession(streams, "desktop"))
+    assert answer == wire.SessionMoved((debate,))
     assert home_of(kept, f"decision/{other}") == theirs
-    answer = answer_to(kept, laptop, ask.MoveSession((debate,), "laptop"))
-    assert isinstance(answer, ask.Failed)
+    answer = answer_to(kept, laptop, wire.MoveSession((debate,), "laptop"))
+    assert isinstance(answer, wire.Failed)
     assert answer.code == "another_home"
 
 
@@ -254,7 +254,7 @@ def test_an_older_keeper_moves_nothing(
     laptop: Project, desktop: Project, debate: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     laptop.ok("machine", "leave")
-    monkeypatch.setattr(ask, "_question_decoder", lambda: OLDER)
+    monkeypatch.setattr(wire, "_question_decoder", lambda: OLDER)
     assert desktop.refused("machine", "move-here", debate)[0] == "another_version"
     assert not (desktop.root / "d.md").exists()
 

@@ -18,7 +18,7 @@ from moot.core.registry.model import RetireAgent
 from moot.core.signing import Signer
 from moot.engine.job import Job
 from moot.engine.registry_commands import registration_command
-from moot.hosts import messages as ask
+from moot.hosts import messages as wire
 from moot.hosts.joined_engine import JoinedEngine
 from moot.hosts.joining import join_workspace
 from moot.keys.folder import KeyFolder
@@ -122,12 +122,12 @@ def test_an_answer_that_was_lost_is_asked_for_again_and_recorded_once(
     through(laptop, line)
     with laptop.workspace() as workspace:
         assert isinstance(workspace.engine, JoinedEngine)
-        workspace.joined.follow()  # type: ignore[union-attr]
+        workspace.joined.sync()  # type: ignore[union-attr]
         before = events_of(kept.project)
         keeper_line = workspace.engine._copy.connection
         original = keeper_line.ask_once
 
-        def lose_the_answer(question: ask.Question, *kinds: type) -> object:
+        def lose_the_answer(question: wire.Question, *kinds: type) -> object:
             line.swallow_answers = True
             monkeypatch.setattr(keeper_line, "ask_once", original)
             return original(question, *kinds)
@@ -229,17 +229,17 @@ def test_nobody_signs_for_another_machines_agent(
         with pytest.raises(Refused) as missing:
             engine.execute(STREAM, Leave(reason="x"), OTTER)
         assert missing.value.code == "key_missing"
-        engine._copy.follow()
-        forged = ask.Commit(
+        engine._copy.sync()
+        forged = wire.Commit(
             engine._copy.position(),
             engine.clock(),
             False,
-            (ask.send_job(Job(STREAM, Leave(reason="x"), OTTER)),),
+            (wire.pack_job(Job(STREAM, Leave(reason="x"), OTTER)),),
             ((b"{}", bytes(64)),),
             ((STREAM, 99, bytes(32)),),
         )
-        answer = engine._copy.connection.ask(forged, ask.DecideAgain)
-        assert isinstance(answer, ask.DecideAgain)
+        answer = engine._copy.connection.ask(forged, wire.DecideAgain)
+        assert isinstance(answer, wire.DecideAgain)
     assert events_of(kept.project) == before
     assert reserve(desktop, CRANE, "src/a.py") == "reservation_conflict"
 
@@ -250,14 +250,14 @@ def test_the_keeper_takes_no_signature_that_the_agents_key_did_not_make(
 ) -> None:
     """The very command that the agent's own machine would send, signed by nobody."""
     assert reserve(laptop, OTTER, "src/a.py") == ""
-    sent: list[ask.Commit] = []
+    sent: list[wire.Commit] = []
     with laptop.workspace() as workspace:
         engine = workspace.engine
         assert isinstance(engine, JoinedEngine)
 
         kid = engine.registry().agents[OTTER].kid
 
-        def keep_back(question: ask.Commit, *_kinds: Any) -> Any:
+        def keep_back(question: wire.Commit, *_kinds: Any) -> Any:
             sent.append(question)
             raise Refused("kept_back", "it is sent later, and changed")
 
@@ -275,13 +275,13 @@ def test_the_keeper_takes_no_signature_that_the_agents_key_did_not_make(
     for machine in (laptop, desktop):
         with machine.workspace() as workspace:
             assert isinstance(workspace.engine, JoinedEngine)
-            workspace.engine._copy.follow()
-            answer = workspace.engine._copy.connection.ask(forged, ask.DecideAgain, ask.Committed)
-            assert isinstance(answer, ask.DecideAgain)
+            workspace.engine._copy.sync()
+            answer = workspace.engine._copy.connection.ask(forged, wire.DecideAgain, wire.Committed)
+            assert isinstance(answer, wire.DecideAgain)
     assert events_of(kept.project) == before
     with laptop.workspace() as workspace:
         assert isinstance(workspace.engine, JoinedEngine)
-        workspace.engine._copy.connection.ask(commit, ask.Committed)
+        workspace.engine._copy.connection.ask(commit, wire.Committed)
     assert events_of(kept.project) > before, "only the signature was in the way"
 
 

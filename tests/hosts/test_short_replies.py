@@ -17,7 +17,7 @@ from moot.core.names import REGISTRY, SYSTEM
 from moot.core.registry.model import EraseArtifact, RetireAgent
 from moot.engine.job import JobOutcome
 from moot.hosts import joined_engine
-from moot.hosts import messages as ask
+from moot.hosts import messages as wire
 from moot.hosts.joined_engine import JoinedEngine
 from moot.keys.folder import KeyFolder, Passphrase
 from moot.protocols.example.model import Ask
@@ -39,9 +39,9 @@ class BusyMachine:
         self.brief = 0
         original = engine._copy.connection.ask_once
 
-        def ask_once(question: ask.Question, *kinds: type) -> ask.Answer:
-            answer: ask.Answer = original(question, *kinds)
-            self.brief += isinstance(answer, ask.Committed) and answer.delta is None
+        def ask_once(question: wire.Question, *kinds: type) -> wire.Answer:
+            answer: wire.Answer = original(question, *kinds)
+            self.brief += isinstance(answer, wire.Committed) and answer.delta is None
             return answer
 
         monkeypatch.setattr(engine._copy.connection, "ask_once", ask_once)
@@ -71,7 +71,7 @@ def busy(project: Project, agent: str, monkeypatch: pytest.MonkeyPatch) -> Itera
     keys, passphrase = KeyFolder(project.keys), Passphrase(PASSPHRASE, attended=False)
     with Workspace(project.root / ".moot", keys, lambda _name: passphrase) as workspace:
         assert isinstance(workspace.engine, JoinedEngine)
-        workspace.joined.follow()  # type: ignore[union-attr]
+        workspace.joined.sync()  # type: ignore[union-attr]
         # As after a moment without any command.
         workspace.engine._committed_at -= 3_600.0
         yield BusyMachine(workspace.engine, agent, monkeypatch)
@@ -118,7 +118,7 @@ def test_a_key_that_was_used_ahead_of_the_copy_is_known(
     with busy(laptop, OTTER, monkeypatch) as machine:
         machine.ask_errand()
         first = machine.ask_errand("once", key="k-1")
-        with machine.engine._copy.read_as_it_is() as view:
+        with machine.engine._copy.read_without_sync() as view:
             assert [seq for _, seq in view.keys(STREAM, "")] == [1]
             assert [record.seq for record in view.records(STREAM)] == [0, 1]
         before = events_of(kept.project)
@@ -172,7 +172,7 @@ def test_a_keeper_that_lost_what_it_acknowledged_is_found_out(
         assert (machine.brief, machine.seq_in_copy()) == (1, 0)
         with rolled_back(kept, older) as lying:
             with pytest.raises(Tampered) as found:
-                machine.engine._copy.follow()
+                machine.engine._copy.sync()
             assert found.value.code == "another_history"
             with pytest.raises(MootError):
                 machine.ask_errand()
@@ -204,7 +204,7 @@ def test_nothing_is_recorded_briefly_at_a_keeper_that_lacks_what_the_copy_has(
         machine.ask_errand()
         kept.keeping._engine.store.backup(older)
         machine.ask_errand(stream="example/else")
-        machine.engine._copy.follow()
+        machine.engine._copy.sync()
         with rolled_back(kept, older) as lying:
             with pytest.raises(Tampered) as found:
                 machine.ask_errand()
@@ -243,7 +243,7 @@ def test_a_process_that_died_ahead_of_its_copy_loses_nothing(
             machine.ask_errand(str(number), key=f"k-{number}")
         assert machine.seq_in_copy() == 0
         # What a process that is killed leaves undone.
-        monkeypatch.setattr(machine.engine, "_unpinned", 0)
+        monkeypatch.setattr(machine.engine, "_events_since_checkpoint", 0)
     with busy(laptop, OTTER, monkeypatch) as next_one:
         assert next_one.ask_errand("2", key="k-2").replayed
         assert next_one.engine.load(STREAM).seq == 2
@@ -327,8 +327,8 @@ def test_nothing_is_added_to_a_copy_whose_head_was_changed(
         machine.ask_errand()
     with laptop.workspace() as workspace:
         assert isinstance(workspace.engine, JoinedEngine)
-        with pytest.raises(Tampered, match="does not fit the records"):
-            workspace.engine._copy.follow()
+        with pytest.raises(Tampered, match="does not match the records"):
+            workspace.engine._copy.sync()
 
 
 def test_a_changed_record_in_the_place_of_ones_own_is_not_taken(
@@ -339,12 +339,12 @@ def test_a_changed_record_in_the_place_of_ones_own_is_not_taken(
         machine.ask_errand()
         copy = machine.engine._copy
         before = copy.position()
-        delta = copy.connection.ask(before, ask.SyncDelta)
+        delta = copy.connection.ask(before, wire.SyncDelta)
         *earlier, (stream, seq, kid, raw, signature) = delta.records
         forged = (stream, seq, kid, raw.replace(b"look", b"hide"), signature)
         lie = msgspec.structs.replace(delta, records=(*earlier, forged))
         with pytest.raises(Tampered) as found:
-            copy.take_all(lie, copy.ahead.newest)
+            copy.apply_all(lie, copy.ahead.newest)
         assert found.value.code == "unproved_record"
         assert copy.position() == before
 
@@ -362,7 +362,7 @@ def test_a_line_that_keeps_its_turn_and_asks_nothing_holds_up_nobody(
     ):
         for machine in (here, there, here, there, here, there):
             machine.ask_errand()
-        assert there.engine._kept_turn == {STREAM}, "the last one may go on"
+        assert there.engine._turn_streams == {STREAM}, "the last one may go on"
         here.ask_errand()
         assert here.engine.load(STREAM).seq == 6
     assert events_of(laptop) == events_of(kept.project)
@@ -371,7 +371,7 @@ def test_a_line_that_keeps_its_turn_and_asks_nothing_holds_up_nobody(
 def test_a_turn_that_was_kept_is_used_without_lining_up(
     laptop: Project, desktop: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("moot.hosts.listener.NEXT_SECONDS", 60.0)
+    monkeypatch.setattr("moot.hosts.listener.KEPT_TURN_SECONDS", 60.0)
     monkeypatch.setattr("moot.hosts.turns.TURN_SECONDS", 7_200.0)
     monkeypatch.setattr(joined_engine, "HURRIED_SECONDS", 3_600.0)
     with busy(laptop, OTTER, monkeypatch) as here:
@@ -381,8 +381,8 @@ def test_a_turn_that_was_kept_is_used_without_lining_up(
             there.ask_errand()
         here.ask_errand()  # lines up, and keeps its turn
         held: list[tuple[str, ...]] = []
-        monkeypatch.setattr(here.engine._copy, "hold", held.append)
-        assert here.engine._kept_turn == {STREAM}
+        monkeypatch.setattr(here.engine._copy, "wait_for_turn", held.append)
+        assert here.engine._turn_streams == {STREAM}
         here.ask_errand()
         here.ask_errand()
         assert held == []
@@ -402,12 +402,12 @@ def test_whoever_came_too_late_to_go_on_in_its_turn_does_not_ask_for_that_for_a_
     ):
         for machine in (here, there, here, there, here, there):
             machine.ask_errand()
-        assert there.engine._kept_turn == {STREAM}
+        assert there.engine._turn_streams == {STREAM}
         here.ask_errand()  # the keeper has waited long enough for the other one
         monkeypatch.setattr(joined_engine, "FAR_SECONDS", 3_600.0)
         there.engine._lost_turn_at = -3_600.0
         assert there.engine._is_near
         there.ask_errand()
-        assert there.engine._kept_turn == frozenset()
+        assert there.engine._turn_streams == frozenset()
         assert not there.engine._is_near
     assert events_of(laptop) == events_of(kept.project)

@@ -10,7 +10,7 @@ import pytest
 from moot.core.ledger import Snapshot
 from moot.engine.job import Job
 from moot.engine.replay import SNAPSHOT_EVERY
-from moot.hosts import messages as ask
+from moot.hosts import messages as wire
 from moot.hosts.joined_engine import JoinedEngine
 from moot.hosts.sync_delta import read_delta
 from moot.protocols.example.model import Ask
@@ -42,13 +42,13 @@ def snapshots_of(project: Project) -> dict[str, Snapshot]:
         return {one.stream: one for one in view.all_snapshots()}
 
 
-def all_news(kept: KeptLedger, position: int = 0) -> list[ask.SyncDelta]:
+def all_news(kept: KeptLedger, position: int = 0) -> list[wire.SyncDelta]:
     """One answer after another, until there is no more."""
-    told: list[ask.SyncDelta] = []
+    told: list[wire.SyncDelta] = []
     with kept.project.workspace() as workspace, workspace.store.read() as view:
         while not told or told[-1].more:
             last = view.records_after(position - 1, 1)[0].hash if position else b""
-            told.append(read_delta(view, ask.Follow(position, last, 0, 2**60), 0))
+            told.append(read_delta(view, wire.CopyPosition(position, last, 0, 2**60), 0))
             position += len(told[-1].records)
         assert position == view.newest_position()
     return told
@@ -115,7 +115,7 @@ def test_a_snapshot_of_an_event_that_is_not_told_yet_waits(written: KeptLedger) 
             def __getattr__(self, name: str) -> object:
                 return getattr(view, name)
 
-        delta = read_delta(Shorter(), ask.Follow(0, b"", 0, 0), 0)  # type: ignore[arg-type]
+        delta = read_delta(Shorter(), wire.CopyPosition(0, b"", 0, 0), 0)  # type: ignore[arg-type]
     assert {stream for stream, *_ in delta.snapshots} & set(STREAMS) == set(STREAMS[:-1])
 
 
@@ -130,4 +130,4 @@ def test_a_copy_is_never_fresh_before_it_was_asked_for_whatever_the_clock_says(
     with laptop.workspace() as workspace:
         engine = workspace.engine
         assert isinstance(engine, JoinedEngine)
-        assert not engine._copy.is_fresh
+        assert not engine._copy.is_just_synced

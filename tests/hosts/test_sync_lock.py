@@ -11,7 +11,7 @@ from moot.core.errors import Tampered
 from moot.core.ledger import RecordToAppend
 from moot.core.record import Record
 from moot.hosts import joined_engine
-from moot.hosts.opening import FETCHING
+from moot.hosts.opening import SYNC_LOCK
 from moot.hosts.sync_state import SyncLock
 from tests.hosts.test_host_status import complaints
 from tests.hosts.test_several_hosts import CRANE, OTTER
@@ -28,38 +28,38 @@ def _always_old(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_one_at_a_time_has_the_lock(tmp_path: Path) -> None:
     first, second = SyncLock(tmp_path / "lock"), SyncLock(tmp_path / "lock")
-    assert first.begin()
-    assert not second.begin()
-    second.end()
-    assert not second.begin(), "whoever has it not gives nothing up"
-    first.end()
-    first.end()
-    assert second.begin()
-    second.end()
+    assert first.try_acquire()
+    assert not second.try_acquire()
+    second.release()
+    assert not second.try_acquire(), "whoever has it not gives nothing up"
+    first.release()
+    first.release()
+    assert second.try_acquire()
+    second.release()
 
 
 def test_where_no_file_can_be_made_everybody_fetches(tmp_path: Path) -> None:
     first, second = SyncLock(tmp_path / "no" / "lock"), SyncLock(tmp_path / "no" / "lock")
-    assert first.begin()
-    assert second.begin()
+    assert first.try_acquire()
+    assert second.try_acquire()
 
 
 def test_while_another_process_fetches_one_goes_on_without(
     laptop: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    other = SyncLock(laptop.root / ".moot" / FETCHING)
+    other = SyncLock(laptop.root / ".moot" / SYNC_LOCK)
     with busy(laptop, OTTER, monkeypatch) as machine:
         machine.ask_errand()
-        assert other.begin()
+        assert other.try_acquire()
         for _ in range(4):
             machine.ask_errand()
         assert (machine.brief, machine.seq_in_copy()) == (4, 0)
-        other.end()
+        other.release()
         machine.ask_errand()
         assert (machine.brief, machine.seq_in_copy()) == (4, 5)
         assert not machine.engine._copy.ahead
-        assert other.begin(), "it has given the lock back"
-        other.end()
+        assert other.try_acquire(), "it has given the lock back"
+        other.release()
     assert "unknown_file" not in complaints(laptop)
 
 
@@ -78,7 +78,7 @@ def test_what_another_process_has_fetched_is_not_fetched_again(
         here.ask_errand()
         far.ask_errand(stream="example/elsewhere")
         assert here.engine._copy.ahead
-        sibling.engine._copy.follow()
+        sibling.engine._copy.sync()
         here.ask_errand()
         assert here.brief == 2, "of three: the copy has what it had to have"
         assert len(here.engine._copy.ahead.hashes) == 1
@@ -93,10 +93,10 @@ def test_something_else_in_the_copy_than_was_acknowledged_is_found_out(
         machine.ask_errand()
         copy = machine.engine._copy
         (known,) = copy.ahead.newest
-        copy.follow()
+        copy.sync()
         other = Record(known.stream, known.seq, known.kid, known.raw, bytes(64))
         copy.ahead.add([RecordToAppend(other)])
-        with pytest.raises(Tampered) as found, copy.read_as_it_is():
+        with pytest.raises(Tampered) as found, copy.read_without_sync():
             pass
         assert found.value.code == "another_history"
         copy.ahead._entries.clear()

@@ -17,11 +17,11 @@ class ClientConnection:
         self.told: list[bool] = []
 
     def take(self, *streams: str, early: bool = False) -> list[bool]:
-        self._turns.take(self, self._machine, streams, self.told.append, early=early)
+        self._turns.queue_for_turn(self, self._machine, streams, self.told.append, early=early)
         return self.tell_all()
 
     def wait(self, *streams: str) -> list[bool]:
-        self._turns.wait(self, self._machine, streams, self.told.append)
+        self._turns.wait_until_free(self, self._machine, streams, self.told.append)
         return self.tell_all()
 
     def release(self) -> None:
@@ -31,7 +31,7 @@ class ClientConnection:
     def tell_all(self) -> list[bool]:
         """What it has been told since it was last asked here."""
         before = len(self.told)
-        while self._turns.tell_all():
+        while self._turns.notify_all():
             pass
         return self.told[before:]
 
@@ -50,16 +50,16 @@ def lines(count: int) -> tuple[Turns, list[ClientConnection]]:
 
 
 def test_a_few_commands_in_one_turn(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(turns_module, "MOST_IN_A_TURN", 3)
+    monkeypatch.setattr(turns_module, "MAX_COMMITS_PER_TURN", 3)
     turns, (first, second) = lines(2)
-    assert not turns.keep(first), "whoever has no turn keeps none"
+    assert not turns.keep_turn(first), "whoever has no turn keeps none"
     assert first.take("a") == [True]
-    assert [turns.keep(first) for _ in range(3)] == [True, True, False]
-    assert not turns.keep(second)
+    assert [turns.keep_turn(first) for _ in range(3)] == [True, True, False]
+    assert not turns.keep_turn(second)
     first.release()
-    assert not turns.is_kept(first)
+    assert not turns.keeps_turn(first)
     assert second.take("a") == [True]
-    assert turns.keep(second), "each turn counts anew"
+    assert turns.keep_turn(second), "each turn counts anew"
 
 
 @pytest.mark.usefixtures("clock")
@@ -116,9 +116,9 @@ def test_a_turn_whose_holder_is_silent_is_over_by_itself(clock: list[float]) -> 
     turns, (first, second) = lines(2)
     assert first.take("a") == [True]
     assert second.wait("a") == []
-    assert turns.ends_at() == clock[0] + turns_module.TURN_SECONDS
-    clock[0] = turns.ends_at()
-    turns.look()
+    assert turns.next_deadline() == clock[0] + turns_module.TURN_SECONDS
+    clock[0] = turns.next_deadline()
+    turns.expire()
     assert second.tell_all() == [True]
 
 
@@ -129,9 +129,9 @@ def test_whoever_waits_in_vain_is_told_in_time(
     turns, (first, second) = lines(2)
     assert first.take("a", "b") == [True]
     assert second.take("b") == []
-    clock[0] = turns.ends_at()
+    clock[0] = turns.next_deadline()
     assert clock[0] == 1_000.0 + turns_module.WAIT_SECONDS
-    turns.look()
+    turns.expire()
     assert second.tell_all() == [False]
     first.release()
     assert second.tell_all() == [], "it has no place any more, and is told once"

@@ -21,7 +21,7 @@ from moot.hosts import messages
 from moot.hosts.connection import ConnectionLost
 from moot.hosts.joined_engine import JoinedEngine
 from moot.hosts.members import Member
-from moot.hosts.replica import FollowingStore, LedgerCopy, keeper_away
+from moot.hosts.replica import LedgerCopy, SyncingStore, keeper_away
 from moot.hosts.request_handler import Request, RequestHandler, answer_safely
 from moot.store.memory import MemoryStore
 from moot.testing.world import CUSTODIAN
@@ -62,7 +62,7 @@ class SimulatedLine:
         if isinstance(answer, messages.SyncDelta):
             self.measure(answer.now)
         if isinstance(answer, messages.Failed):
-            raise messages.raise_failure(answer)
+            raise messages.unpack_error(answer)
         assert isinstance(answer, (kind, *others))
         return cast("T", answer)
 
@@ -118,7 +118,7 @@ class JoinedSimulator(Simulator):
         except Crash:
             self._note("  the keeper dies")
             self._handler = None
-            raise ConnectionLost("it broke off") from None
+            raise ConnectionLost("the connection broke") from None
         self.brief += isinstance(answer, messages.Committed) and answer.delta is None
         self._cut_now_and_then()
         return messages.encode(answer)
@@ -157,14 +157,14 @@ class JoinedSimulator(Simulator):
         """Each looks for news once more, also who has just done so."""
         for process in self.processes:
             assert isinstance(process.engine, JoinedEngine)
-            process.engine._copy.follow()
+            process.engine._copy.sync()
         super().check()
 
     def _cut_now_and_then(self) -> None:
         if not self._busy and not self._lines_hold and self.random.random() < CUT:
             self._note("  the line is cut")
             self.cuts += 1
-            raise ConnectionLost("it broke off")
+            raise ConnectionLost("the connection broke")
 
     def _start(self) -> Process:
         number = self._started % MACHINES
@@ -175,7 +175,7 @@ class JoinedSimulator(Simulator):
         line: Any = SimulatedLine(self, member, process)
         line.measure(self._clock.now)
         copy_store: Any = FaultyStore(store, fate, lambda: None)
-        following = FollowingStore(copy_store)
+        following = SyncingStore(copy_store)
         engine = JoinedEngine(
             cast("Store", following),
             self._keys,
@@ -184,7 +184,7 @@ class JoinedSimulator(Simulator):
             artifacts=self._artifacts,
         )
         copy = LedgerCopy(copy_store, line, self.trust, engine.replay, lambda _: None)
-        engine.follow_with(copy)
+        engine.attach_copy(copy)
         following.copy = copy
         process.engine = engine
         return process

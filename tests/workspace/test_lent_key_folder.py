@@ -69,7 +69,7 @@ def test_whoever_lent_it_makes_the_snapshots_that_are_due(
         with workspace.store.read() as view:
             assert view.snapshot(LIST) is None
     with project.workspace() as workspace:
-        workspace.engine.take_snapshots_for_others()
+        workspace.engine.take_late_snapshots()
         workspace.engine.checkpoint()
         with workspace.store.read() as view:
             snapshot = view.snapshot(LIST)

@@ -1,6 +1,6 @@
-"""Was this record really signed by the one it names? Asked before commands that take or run.
+"""Check that the actor whom a record names signed it, before commands that take or run something.
 
-The offline verifier in `verify/` answers the same question with code of its own.
+The offline verifier in `verify/` checks the same with separate code.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ from moot.core.signing import key_id
 from moot.engine.signers import LedgerTrust
 from moot.store.artifacts import Artifacts
 
-# Which events of a revoked key still count: those up to the heads that its revocation cites; none,
-# if that artifact is missing or cannot be read. docs/reference/format.md section 4.
+# Events of a revoked key count up to the heads that its revocation cites; if that artifact is
+# missing or unreadable, none counts. docs/reference/format.md section 4.
 
 _decode = msgspec.json.Decoder(dict[str, tuple[int, str]]).decode
 _NONE = -1
 
 
 class CitedHeads:
-    """Reads each cited artifact once; there are as many as there were revocations."""
+    """Reads each cited artifact once; there is one for each revocation."""
 
     def __init__(self, artifacts: Artifacts | None) -> None:
         self._artifacts = artifacts
-        # hash of an artifact -> what it says: stream -> (seq, hash) of its newest event then
+        # hash of an artifact -> its content: stream -> (seq, hash) of its newest event then
         self._known: dict[str, dict[str, tuple[int, str]]] = {}
 
     def last_counted(self, sha256: str, stream: str) -> int:
-        """The last position of `stream` that counts; -1 if none does."""
+        """Return the last position of `stream` that counts; -1 if none does."""
         if sha256 not in self._known:
             heads = self._read(sha256)
             if heads is None:
@@ -49,33 +49,34 @@ class CitedHeads:
             return None
 
 
-AUTHORS_KEPT = 4096  # beyond this many all are forgotten: it is only a cache
-# The only events of the registry that count without the root key. docs/reference/format.md section
-# 4.
+AUTHORS_KEPT = 4096  # above this the cache is cleared
+# The only registry events that count without the root key. docs/reference/format.md section 4.
 _BY_HUMANS = ("registry.key_revoked", "registry.artifact_erased")
 
 
 class Prover:
-    """Proves records of one ledger. What was found out about an author is kept while the registry
-    is the very same state: many records in a row are by a few. Each signature is verified."""
+    """Proves records of one ledger, verifying each signature.
+
+    Caches authors' keys while the registry is the same state: few authors write many records.
+    """
 
     def __init__(self, trust: LedgerTrust, heads: CitedHeads) -> None:
         self._trust = trust
         self._heads = heads
-        # A registry, and by it: stream, position of the registry, author -> public key. One value,
-        # since threads may share it.
+        # A registry and, valid for it: (stream, registry position, author) -> public key. One
+        # value, since threads may share it.
         self._known: tuple[State | None, dict[tuple[str, int | None, Actor], bytes]] = (None, {})
 
     def prove(self, record: Record, registry: State) -> None:
-        """Tampered unless the named key signed these bytes and was valid at the position of the
-        registry that the author named."""
+        """Raise Tampered unless the named key signed these bytes and was valid at the registry
+        position that the author named."""
         if record.stream == REGISTRY and record.seq == 0:
             kid, root = record.body.actor.kid, self._trust.root
             _require(record, kid == key_id(root), "another root key")
-            _require(record, record.signed_by(root), "the root's signature does not hold")
+            _require(record, record.signed_by(root), "the root key's signature is invalid")
             return
-        seen, publics = self._known
-        if seen is not registry or len(publics) >= AUTHORS_KEPT:
+        known_registry, publics = self._known
+        if known_registry is not registry or len(publics) >= AUTHORS_KEPT:
             publics = {}
             self._known = registry, publics
         body = record.body
@@ -85,18 +86,18 @@ class Prover:
             key = _find_key(record, registry, self._heads)
             public = bytes.fromhex(key.public)
             if record.stream != REGISTRY and key.ending is not KeyEnding.REVOKED:
-                publics[author] = public  # else it depends on more of the record than that
-        _require(record, record.signed_by(public), "the signature does not hold")
+                publics[author] = public  # else validity depends on more of the record
+        _require(record, record.signed_by(public), "the signature is invalid")
 
 
 def _find_key(record: Record, registry: State, heads: CitedHeads) -> RegisteredKey:
-    """The key that a record names; Tampered unless it may have signed it."""
+    """Return the key that a record names; Tampered unless it was allowed to sign it."""
     body = record.body
     key = registry.keys.get(body.actor.kid)
     if key is None or not _covers(key, body.reg, registry.position):
-        raise _unproved(record, "its key was not valid there")
+        raise _unproved(record, "its key was not valid at that time")
     named = (key.name, key.epoch) == (body.actor.id, body.actor.epoch)
-    _require(record, named, "its key belongs to someone else")
+    _require(record, named, "its key belongs to another name")
     _require(record, _may_write(key, record), "its key may not write this")
     _require(record, _counts(key, record, heads), "its key was revoked")
     return key
@@ -108,7 +109,8 @@ def _covers(key: RegisteredKey, position: int | None, newest: int) -> bool:
 
 
 def _may_write(key: RegisteredKey, record: Record) -> bool:
-    """Only the root key signs the registry; a person's key may revoke and erase there (LDG-040)."""
+    """Return whether the key may write this: only the root key signs the registry, except that a
+    person's key may revoke and erase there (LDG-040)."""
     if record.stream != REGISTRY or key.kind is KeyClass.SYSTEM:
         return True
     return key.kind is KeyClass.HUMAN and record.body.type in _BY_HUMANS

@@ -1,8 +1,8 @@
-"""Commands into records, under the write lock, for one caller or a thousand.
+"""Turn commands into signed records, under the write lock.
 
-Each job reads the state that the jobs before it left, is decided and signed, and its events are
-held in memory; `flush` hands all of them to the store. A job that fails or is refused does not
-disturb the others. Nothing is acknowledged before the store has committed.
+Each job is decided on the state after the jobs before it, and signed; its events stay in memory
+until `flush` hands all of them to the store. A job that fails or is refused does not affect the
+others. Nothing is acknowledged before the store has committed.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ if TYPE_CHECKING:
 
 MAX_TIMEOUTS = 1_000
 SEEN_EVERY: Millis = 1_000
-# In one commit. Streams that grow in step are all due a snapshot in the same one, and every caller
-# of a group would wait for all of them.
+# In one commit. Streams that grow in step are due a snapshot in the same commit, and every caller
+# would wait for all of them.
 MAX_SNAPSHOTS = 8
-MAX_DESCRIBED = 5  # events that a line of MOOT_DEBUG names
+MAX_DESCRIBED = 5  # events named on one line of MOOT_DEBUG
 
 Result = JobOutcome | MootError
 _RecordedEvents = tuple[Recorded[Event], ...]
@@ -59,7 +59,7 @@ class Batch:
         change: WriteTransaction,
         replay: Replay,
         keys: Keys,
-        hands: Signatories,
+        signatories: Signatories,
         now: Millis,
         artifacts: Artifacts | None = None,
         rollback_guard: RollbackGuard | None = None,
@@ -68,7 +68,7 @@ class Batch:
         self._change = change
         self._replay = replay
         self._keys = keys
-        self._signatories = hands
+        self._signatories = signatories
         self._now = now
         self._at = to_text(now)
         self._artifacts = artifacts
@@ -79,41 +79,39 @@ class Batch:
         self._streams: dict[str, LoadedStream] = {}
         # stream that this batch adds to -> its newest position before that (-1: it had no events)
         self._seq_before: dict[str, int] = {}
-        self._entries: list[
-            RecordToAppend
-        ] = []  # what `flush` will append, in the order of the decisions
+        self._entries: list[RecordToAppend] = []  # for `flush`, in order of decision
         self.cited: set[str] = set()  # artifacts that an event names
         # (agent, epoch) whose sign of life this batch has already noted
         self._seen_now: set[tuple[str, int]] = set()
         # streams whose snapshot is in this batch, and those whose snapshot is put off by it
         self._snapshots_taken: list[str] = []
-        self._snapshots_put_off: list[str] = []
+        self._postponed_snapshots: list[str] = []
         # stream -> why its history could not be verified; raised for guarded commands only
         self._unproved: dict[str, MootError] = {}
 
     @property
     def change(self) -> WriteTransaction:
-        """The store as it is for this batch, and where it goes."""
+        """Return the transaction that this batch reads from and writes to."""
         return self._change
 
     @property
     def count(self) -> int:
-        """How many events it has decided on."""
+        """Return the number of events decided so far."""
         return len(self._entries)
 
     @property
     def entries(self) -> tuple[RecordToAppend, ...]:
-        """What it has decided on so far, in order."""
+        """Return the events decided so far, in order."""
         return tuple(self._entries)
 
     def registry(self) -> Registry:
-        """Names and keys after everything this batch has decided so far."""
+        """Return names and keys after everything this batch has decided so far."""
         return REGISTRY_MACHINE.require_state(self._load(REGISTRY).state)
 
     def run_all(self, jobs: Iterable[Job], guarded: Collection[str]) -> list[Result]:
-        """Decide each in turn; streams in `guarded` are verified before anything is decided.
+        """Decide each job in turn; verify the streams in `guarded` first.
 
-        Refusals and failures come back as values, because others share the batch.
+        Refusals and failures are returned as values, because other jobs share the batch.
         """
         if guarded:
             self._prove(guarded)
@@ -128,8 +126,8 @@ class Batch:
     def run_chain(
         self, first: Job, then: Iterable[Callable[[JobOutcome], Job]], guarded: Collection[str]
     ) -> list[JobOutcome]:
-        """Make each job from the outcome before it. The first failure is raised and ends the batch,
-        so that the store keeps nothing of the others either."""
+        """Make each job from the outcome before it. Raises the first failure, which ends the batch,
+        so that the store keeps nothing of the other jobs."""
         self._prove(guarded)
         done = [self._require_outcome(self._run(first))]
         for job in then:
@@ -149,7 +147,7 @@ class Batch:
         return result
 
     def tick(self, stream: str) -> JobOutcome:
-        """Apply only what is overdue on `stream`, for callers that have no command of their own."""
+        """Apply only what is overdue on `stream`, for callers without a command."""
         self._load(stream)
         recorded = self._apply_timeouts(stream)
         return JobOutcome(stream, recorded, self._streams[stream].state)
@@ -157,8 +155,8 @@ class Batch:
     def _prove(self, streams: Iterable[str]) -> None:
         """Load these streams with every signature verified, before any job relies on them.
 
-        The engine has done so before it took the lock; here only what came since is verified. An
-        error is kept for the jobs that need the proof: others on the same stream may go on.
+        The engine did so before it took the lock; here only newer events are verified. An error is
+        kept for the jobs that need the proof; other jobs on the same stream continue.
         """
         for stream in streams:
             try:
@@ -167,28 +165,28 @@ class Batch:
                 self._unproved[stream] = error
 
     def flush(self) -> None:
-        """Hand everything decided to the store, with a snapshot of each stream that is due one."""
+        """Hand all events to the store, with a snapshot of each stream that is due one."""
         if not self._entries:
             return
         self._change.append(self._entries)
         if self._debug is not None:
             self._debug("append", _describe_entries(self._entries))
-        waiting = self._replay.snapshots_put_off
+        waiting = self._replay.postponed_snapshots
         for stream, seq_before in self._seq_before.items():
             if seq_before < 0:
                 self._require_unused_number(stream)
             marks = (self._streams[stream].seq + 1) // SNAPSHOT_EVERY
             # LDG-062
             if marks > (seq_before + 1) // SNAPSHOT_EVERY or stream in waiting:
-                self._store_snapshot_or_put_off(stream)
+                self._store_or_postpone_snapshot(stream)
 
-    def _store_snapshot_or_put_off(self, stream: str) -> None:
-        """What is put off is made with the next events of that stream, if this commit succeeds."""
+    def _store_or_postpone_snapshot(self, stream: str) -> None:
+        """Make a snapshot, or postpone it to the next events of that stream."""
         if len(self._snapshots_taken) < MAX_SNAPSHOTS:
             self._store_snapshot(stream, self._streams[stream])
             self._snapshots_taken.append(stream)
         else:
-            self._snapshots_put_off.append(stream)
+            self._postponed_snapshots.append(stream)
 
     def _require_unused_number(self, stream: str) -> None:
         """Tampered if a checkpoint already counts a stream of this number.
@@ -201,10 +199,11 @@ class Batch:
         assert head is not None, "its first event was appended"
         require_stream_count(self._change, self._replay.trust, head.number)
 
-    def commit_to(self, replay: Replay) -> None:
-        """After the store's commit: put the new states into the cache, and tell the evidence.
+    def update_cache(self, replay: Replay) -> None:
+        """Put the new states into the cache and tell the rollback guard.
 
-        Not earlier: the next command would be decided on a state that may never be committed.
+        Only after the store's commit: else the next command would be decided on a state that may
+        never be committed.
         """
         for stream in self._seq_before:
             loaded = self._streams[stream]
@@ -212,8 +211,8 @@ class Batch:
             if self._rollback_guard is not None:
                 self._rollback_guard.note_written(stream, loaded.seq, loaded.hash)
         if self._snapshots_taken:
-            replay.snapshots_put_off.difference_update(self._snapshots_taken)
-            replay.snapshots_put_off.update(self._snapshots_put_off)
+            replay.postponed_snapshots.difference_update(self._snapshots_taken)
+            replay.postponed_snapshots.update(self._postponed_snapshots)
         if self._seen_now:
             replay.last_noted.update(dict.fromkeys(self._seen_now, self._now))
 
@@ -225,7 +224,7 @@ class Batch:
         if repeat is not None and repeat.done_at:  # LDG-043
             return self._read_first_run(job, loaded, repeat)
         signatory = self._signatories.find(self.registry(), self._keys, job.actor, job.role)
-        # Asked here first: usually nothing is overdue, and this is on every command's way.
+        # Checked here first: usually nothing is overdue, and every command comes here.
         if loaded.seq >= 0 and loaded.machine.timeouts(loaded.state, self._now):
             self._apply_timeouts(job.stream)
         decision = self._decide(job.stream, job.command, signatory)
@@ -244,14 +243,14 @@ class Batch:
     def _check_job(self, job: Job, machine: Machine[Any]) -> None:
         if type(job.command) not in machine.commands:
             name = type(job.command).__name__
-            raise Malformed(f"{machine.name} knows no {name}", code="unknown_command")
+            raise Malformed(f"{machine.name} has no command {name}", code="unknown_command")
         # LDG-047
         if job.stream in self._unproved and type(job.command) in machine.guarded:
             raise self._unproved[job.stream]
 
     def _load(self, stream: str, proved: bool = False) -> LoadedStream:
-        """Load a stream, once, and compare it with what is remembered of it from outside the
-        ledger: a command could otherwise be decided on a history that lacks its newest events."""
+        """Load a stream once, and compare it with what the rollback guard remembers: a command must
+        not be decided on a history that lacks its newest events."""
         loaded = self._streams.get(stream)
         if loaded is None:
             require_stream_name(stream)
@@ -279,16 +278,16 @@ class Batch:
         return decision
 
     def _find_keys(self, stream: str, prefix: str) -> list[tuple[str, int]]:
-        """Idempotency keys with their positions: of the store, and of this very batch."""
+        """Return idempotency keys with their positions, from the store and from this batch."""
         waiting = [(e.key, e.record.seq) for e in self._entries if e.record.stream == stream]
         fresh = [(key, seq) for key, seq in waiting if key is not None and key.startswith(prefix)]
         return self._change.keys(stream, prefix) + fresh
 
     def _read_first_run(self, job: Job, loaded: LoadedStream, repeat: Repeat) -> JobOutcome:
-        """The outcome of the job's first run, read from the store or from this batch.
+        """Return the outcome of the job's first run, read from the store or from this batch.
 
-        An index led here, and anyone who may write the file can change an index. So each event must
-        carry the key in its signed body.
+        The position comes from an index, which anyone who may write the file can change. So each
+        event must have the key in its signed body.
         """
         first, last = repeat.done_at[0], repeat.done_at[-1]
         stored = self._change.records(job.stream, after=first - 1)
@@ -331,7 +330,7 @@ class Batch:
         try:
             signatory = self._signatories.find(self.registry(), self._keys, SYSTEM, None)
         except Refused:
-            return ()  # without the system key it stays due, until a process that has it
+            return ()  # it stays due until a process with the system key writes
         decision = self._decide(stream, command, signatory)
         if decision.refused:
             return ()
@@ -340,7 +339,7 @@ class Batch:
     def _record(
         self, job: Job, signatory: Signatory, drafts: tuple[Draft, ...], key: str | None
     ) -> _RecordedEvents:
-        """Sign all drafts, or none: if one cannot be recorded, the state goes back to before."""
+        """Sign all drafts or none: if one cannot be recorded, restore the state before them."""
         before, signer = self._streams[job.stream], signatory.signer
         recorded: list[Recorded[Event]] = []
         entries: list[RecordToAppend] = []
@@ -365,10 +364,10 @@ class Batch:
         return tuple(recorded)
 
     def _note_sign_of_life(self, who: Actor, entries: list[RecordToAppend]) -> None:
-        """Note in the index where the newest signed event of this agent stands.
+        """Note the position of this agent's newest signed event in the index.
 
         Any signed event proves that its author was alive. At most one note a second for each agent:
-        a busy one would otherwise write an index row with every event.
+        a busy agent would otherwise write an index row with every event.
         """
         holder = (who.id, who.epoch)
         last = self._now if holder in self._seen_now else self._replay.last_noted.get(holder)
@@ -379,7 +378,7 @@ class Batch:
             self._seen_now.add(holder)
 
     def _require_stored(self, draft: Draft) -> None:
-        """TRC-050: refused unless each artifact that the event cites is stored: no event may cite
+        """Refuse an event that cites an artifact which is not stored (TRC-050): no event may cite
         bytes that were lost in a crash (LDG-050)."""
         for ref in draft.artifacts:
             if self._artifacts is None or self._artifacts.size(ref.sha256) != ref.size:
@@ -395,11 +394,11 @@ class Batch:
             self.cited.update(ref.sha256 for ref in draft.artifacts)
         loaded = self._streams[job.stream]
         machine = loaded.machine
-        # LDG-097: the position gives the order; what the clock says is only noted.
+        # LDG-097: the position gives the order; the clock's time is only noted.
         seq = loaded.seq + 1
         # LDG-027
-        # `reg` is the position of the registry that the author saw: it says which keys were valid.
-        # It is loaded, for the author was found in it.
+        # `reg` is the registry's position that the author saw: it determines which keys were valid.
+        # The registry is loaded, since the author was looked up in it.
         at_registry = self._streams[REGISTRY].seq
         reg = at_registry if job.stream != REGISTRY else (seq - 1 if seq else None)
         if loaded.reg > (-1 if reg is None else reg):
@@ -421,7 +420,7 @@ class Batch:
         )
 
     def _advance(self, record: Record, body: Body, draft: Draft) -> Recorded[Event]:
-        """Let the stream's state in this batch go on by one event."""
+        """Apply one event to the stream's state in this batch."""
         stream, seq, record_hash = record.stream, record.seq, record.hash
         loaded = self._streams[stream]
         recorded: Recorded[Event] = Recorded(
@@ -442,12 +441,12 @@ class Batch:
         return recorded
 
     def _store_snapshot(self, stream: str, loaded: LoadedStream) -> None:
-        """Sign the state as of now, so that others need not read the stream from event 0."""
+        """Sign the current state, so that no process has to read the stream from event 0."""
         held = self._keys.find(CHECKPOINT, key_id(self._replay.trust.checkpoint))
         if held is None:  # the next process that has the checkpoint key makes one
             return
         # LDG-048
-        if not loaded.proved:  # whoever reads a signed snapshot verifies nothing before it
+        if not loaded.proved:  # readers verify nothing before a signed snapshot
             try:
                 loaded = self._replay.load(self._change, stream, proved=True)
             except Tampered:
@@ -459,7 +458,7 @@ class Batch:
 def _describe_decision(
     stream: str, command: Command, decision: Decision, machine: Machine[Any]
 ) -> str:
-    """For MOOT_DEBUG: codes and types of events only, never what anybody wrote."""
+    """Describe a decision for MOOT_DEBUG: codes and event types only, never texts of agents."""
     from moot.core.debug import write_decision
 
     code = Refused.of(decision.findings).code if decision.refused else None
@@ -468,7 +467,7 @@ def _describe_decision(
 
 
 def _describe_entries(entries: list[RecordToAppend]) -> str:
-    """For MOOT_DEBUG: stream and position of each, as far as one line can hold them."""
+    """Describe entries for MOOT_DEBUG: stream and position of the first few."""
     places = (f"{entry.record.stream}#{entry.record.seq}" for entry in entries[:MAX_DESCRIBED])
     more = f" and {len(entries) - MAX_DESCRIBED} more" if len(entries) > MAX_DESCRIBED else ""
     return f"{', '.join(places)}{more}"

@@ -1,7 +1,7 @@
-"""Bundles: the ledger, or some of its streams, as lines that anyone can check offline.
+"""Export bundles: the ledger, or some of its streams, as lines that can be verified offline.
 
 docs/reference/format.md section 6. Everything is read in one consistent view, twice: once for the
-digest that stands in the header, once to be written. Memory does not grow with the ledger.
+digest in the header, once to be written. Memory does not grow with the ledger.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _ENVELOPE = (
 def bundle(
     view: View, trust: LedgerTrust, artifacts: Artifacts, streams: Iterable[str] | None = None
 ) -> Iterator[bytes]:
-    """The lines of a bundle, header first. `view` must stay open until the last line is read."""
+    """Yield the lines of a bundle, header first. `view` must stay open until the last line."""
     chosen = _choose_streams(view, streams)
     digest, lines = hashlib.sha256(), 0
     for line in _body_lines(view, trust, artifacts, chosen):
@@ -51,20 +51,20 @@ def bundle(
     if again.digest() != digest.digest():  # events cannot change in a view; artifacts are files
         raise Conflict(
             "changed_meanwhile",
-            "a stored file was erased or changed while it was being read",
+            "an artifact was erased or changed during the export",
             hint="try again",
         )
 
 
 def _choose_streams(view: View, streams: Iterable[str] | None) -> list[tuple[str, Head]]:
-    """The registry first, then what was asked for in order of creation."""
+    """Return the registry first, then the requested streams in order of creation."""
     heads = list(view.streams())
     if streams is not None:
         wanted = {REGISTRY, *streams}
         unknown = sorted(wanted - {name for name, _ in heads})
         if unknown:
             raise NotFound(
-                "not_found", f"no record of {unknown[0]}", hint="`moot ledger log` lists all"
+                "not_found", f"there is no {unknown[0]}", hint="`moot ledger log` lists all"
             )
         heads = [(name, head) for name, head in heads if name in wanted]
     return sorted(heads, key=lambda item: (item[0] != REGISTRY, item[1].number))
@@ -88,20 +88,20 @@ def _body_lines(
 
 
 def _cited_hashes(record: Record) -> Iterator[str]:
-    """The hashes of the artifacts that a record cites.
+    """Yield the hashes of the artifacts that a record cites.
 
-    Most records cite none, and parsing every body would cost most of the time. In a
-    canonical body only `actor` stands before the top-level `artifacts`, and no text in it can hold
-    these bytes (its quotes are escaped): so the first occurrence is the field itself.
+    Most records cite none, and parsing every body would take most of the time. In a canonical body
+    only `actor` comes before the top-level `artifacts`, and no text in it can contain these bytes
+    (its quotes are escaped): so the first occurrence is the field itself.
     """
     place = record.raw.find(b'"artifacts":')
     if not record.raw.startswith(b'"artifacts":[]', place):
-        with suppress(Malformed):  # damaged: it is exported as it is, and the checker reports it
+        with suppress(Malformed):  # damaged: it is exported as it is, and the verifier reports it
             yield from (ref.sha256 for ref in record.body.artifacts)
 
 
 def envelope(record: Record) -> bytes:
-    """The DSSE envelope, which is canonical as it stands."""
+    """Return the DSSE envelope, in canonical form."""
     payload, sig = base64.b64encode(record.raw), base64.b64encode(record.signature)
     return _ENVELOPE % (payload, record.kid.encode(), sig)
 
@@ -109,7 +109,7 @@ def envelope(record: Record) -> bytes:
 def _artifact_lines(artifacts: Artifacts, sha256: str) -> Iterator[bytes]:
     size = artifacts.size(sha256)
     if size is None:
-        return  # erased or lost: the checker reports it
+        return  # erased or lost: the verifier reports it
     yield canonical({"artifact": {"sha256": sha256, "size": size}}) + b"\n"
     for chunk in artifacts.chunks(sha256):
         yield b'{"chunk":"%b"}\n' % base64.b64encode(chunk)
@@ -119,7 +119,7 @@ def _proof_lines(view: View, trust: LedgerTrust, names: set[str]) -> Iterator[by
     note = view.newest_note()
     if note is None:
         return
-    # A damaged note or tree proves nothing: it is exported as it stands, and the checker says so.
+    # A damaged note or tree proves nothing: it is exported as it is, and the verifier reports it.
     with suppress(Malformed, KeyError):
         checkpoint = read_note(note, trust.checkpoint)
         for name, head in view.pinned_heads():

@@ -1,4 +1,4 @@
-"""A command on its way into the ledger, and what comes back. Repeats of it are found by its key."""
+"""A command for the ledger and its outcome. A repeated command is recognised by its key."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FindKeys = Callable[[str, str], list[tuple[str, int]]]
 
 
 class Job(msgspec.Struct, frozen=True, gc=False):
-    """Run `command` on `stream` as `actor`. `key` makes a repeated job one event."""
+    """Run `command` on `stream` as `actor`. With a `key`, a repeated job is recorded only once."""
 
     stream: str
     command: Command
@@ -31,7 +31,7 @@ class Job(msgspec.Struct, frozen=True, gc=False):
 
 
 class Link(msgspec.Struct, frozen=True):
-    """What a record comes from: the hash of its cause, and the path both belong to."""
+    """What caused a record: the hash of its cause, and the path that both belong to."""
 
     cause: str | None = None
     corr: str | None = None
@@ -41,9 +41,9 @@ NO_LINK = Link()
 
 
 class JobOutcome(msgspec.Struct, frozen=True, gc=False):
-    """What was appended, the state after it, and remarks.
+    """The appended events, the state after them, and findings.
 
-    `replayed`: the same command ran before under this key, and this is what it recorded then.
+    `replayed`: the same command ran before under this key; these are the events of that run.
     """
 
     stream: str
@@ -53,7 +53,7 @@ class JobOutcome(msgspec.Struct, frozen=True, gc=False):
     replayed: bool = False
 
     def newest(self, kind: type[E]) -> Recorded[E]:
-        """The newest event of this kind among what was recorded; a KeyError without one."""
+        """Return the newest recorded event of this kind; KeyError without one."""
         for recorded in reversed(self.recorded):
             if is_kind(recorded, kind):
                 return recorded
@@ -61,15 +61,15 @@ class JobOutcome(msgspec.Struct, frozen=True, gc=False):
 
 
 class Repeat(msgspec.Struct, frozen=True):
-    """What the ledger already holds under a job's key."""
+    """What the ledger already has under a job's key."""
 
     key: str
     done_at: tuple[int, ...] = ()  # positions of the events that the first run recorded
     refused_before: bool = False
 
 
-# A key stands in the ledger as ACTOR/KEY/DIGEST, and with this mark if the job was refused: a
-# repeated refusal decides again but records its events only once.
+# The ledger stores a key as ACTOR/KEY/DIGEST, with this mark if the job was refused: a repeated
+# refusal is decided again but records its events only once.
 REFUSED_MARK = "!"
 
 
@@ -77,7 +77,7 @@ def find_repeat(find: FindKeys, job: Job) -> Repeat:
     """Find earlier runs of a job by its key; Conflict if the key was used for another command."""
     # LDG-044
     if job.key is None or not CALLER_KEY.match(job.key):
-        raise Malformed("a key is 1 to 96 of A-Z a-z 0-9 . _ : @ + ~ -", code="bad_key")
+        raise Malformed("a key has 1 to 96 characters of A-Z a-z 0-9 . _ : @ + ~ -", code="bad_key")
     prefix = f"{job.actor}/{job.key}/"
     wanted = prefix + _digest(job.command)
     found = find(job.stream, prefix)

@@ -1,8 +1,8 @@
-"""A machine's own copy of a ledger that is kept elsewhere: the same records in the same order.
+"""A machine's copy of a ledger that another machine keeps: the same records in the same order.
 
-Every record is verified before it is taken over: that it continues its stream, and that the key it
-names signed it and was valid there. The copy is a beginning of the kept ledger, event by event; so
-its length says how far it is, and a keeper that shows less, or something else, is found out.
+Every record is verified before it is copied: it must continue its stream, and the key that it names
+must have signed it and been valid there. The copy is always a prefix of the kept ledger, so a
+keeper that shows fewer or other records is detected.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from moot.engine.checkpoints import (
     NewCheckpoint,
     StoredNodes,
     newest_checkpoint,
-    read_known_note,
+    read_note_cached,
 )
 from moot.engine.replay import ChainEnd, LoadedStream, Replay
 from moot.engine.signers import LedgerTrust
@@ -32,21 +32,21 @@ if TYPE_CHECKING:
     from moot.core.registry.model import State as Registry
 
 
-Place = tuple[str, int]  # stream and seq
+StreamPosition = tuple[str, int]  # stream and seq
 
 
 def copy_records(
     change: WriteTransaction,
     replay: Replay,
     records: Sequence[Record],
-    noted: Collection[Place] | None = None,
+    noted: Collection[StreamPosition] | None = None,
     own: Container[bytes] = (),
 ) -> None:
-    """Take over records that follow on what the copy has; Tampered if one does not hold.
+    """Append records that continue the copy; Tampered if one is not valid.
 
-    `noted` are the events that the keeper notes as the last signs of life of their authors; if it
-    does not say, the newest of each author is. `own` are the hashes of records that this process
-    has signed: their signatures need no proof.
+    `noted` are the events that the keeper notes as the last signs of life of their authors; None
+    means the newest of each author. `own` are the hashes of records that this process signed: their
+    signatures are not verified again.
     """
     ends: dict[str, ChainEnd | LoadedStream] = {}
     entries: list[RecordToAppend] = []
@@ -59,9 +59,9 @@ def copy_records(
         if stream == REGISTRY:
             registry = None
         elif registry is None:
-            registry = _registry(change, replay, ends)
+            registry = _load_registry(change, replay, ends)
         before = ends.get(stream) or replay.find_end(change, stream)
-        after, recorded = replay.go_on(before, record, registry, is_own=record.hash in own)
+        after, recorded = replay.append_to_end(before, record, registry, is_own=record.hash in own)
         ends[stream] = after
         changes = tuple(after.machine.index(recorded))
         if (stream, record.seq) in noted:
@@ -73,7 +73,7 @@ def copy_records(
             replay.put_in_cache(stream, end)
 
 
-def _registry(
+def _load_registry(
     change: WriteTransaction, replay: Replay, ends: dict[str, ChainEnd | LoadedStream]
 ) -> Registry:
     known = ends.get(REGISTRY)
@@ -83,7 +83,7 @@ def _registry(
 
 
 def copy_snapshots(change: WriteTransaction, snapshots: Iterable[Snapshot]) -> None:
-    """Take over states that the keeper signed; whoever reads one verifies it (decision 0003)."""
+    """Store states that the keeper signed; readers verify the signature (decision 0003)."""
     for snapshot in snapshots:
         head = change.head(snapshot.stream)
         known = change.snapshot(snapshot.stream)
@@ -95,7 +95,7 @@ def copy_snapshots(change: WriteTransaction, snapshots: Iterable[Snapshot]) -> N
 def copy_heartbeats(
     change: WriteTransaction, replay: Replay, heartbeats: Iterable[Heartbeat]
 ) -> None:
-    """Take over signs of life that are newer than ours and genuine."""
+    """Store heartbeats that are newer than ours and genuine."""
     registry = replay.registry(change)
     for heartbeat in heartbeats:
         known = change.heartbeat(heartbeat.agent)
@@ -105,7 +105,8 @@ def copy_heartbeats(
 
 
 def _is_genuine_or_newer(registry: Registry, heartbeat: Heartbeat) -> bool:
-    """One that a newer moot signed is taken over; whoever asks how alive its agent is is told."""
+    """Return whether to store a heartbeat: it is genuine, or a newer moot signed it. Readers of
+    the latter get an error instead of a wrong answer."""
     try:
         return is_genuine_heartbeat(registry, heartbeat)
     except StoreFailed:
@@ -115,9 +116,9 @@ def _is_genuine_or_newer(registry: Registry, heartbeat: Heartbeat) -> bool:
 def copy_checkpoint(
     change: WriteTransaction, trust: LedgerTrust, note: str, checkpoint: Checkpoint
 ) -> NewCheckpoint | None:
-    """Take over a checkpoint that signs for exactly what the copy has; None if it is not newer.
+    """Store a checkpoint that signs for exactly what the copy has; None if it is not newer.
 
-    Tampered if it signs for another history than the copy's.
+    Tampered if it signs for another history.
     """
     last = newest_checkpoint(change, trust)
     if last is not None and last.number >= checkpoint.number:
@@ -129,24 +130,25 @@ def copy_checkpoint(
         (head.number, checkpoint_note.leaf_hash(name, head.seq, head.hash)) for name, head in moved
     ]
     fresh = checkpoint_note.changed_nodes(stored, streams, leaves)
-    root = checkpoint_note.root_hash(stored.under(fresh), streams)
+    root = checkpoint_note.root_hash(stored.with_nodes(fresh), streams)
     if (streams, root) != (checkpoint.streams, checkpoint.root):
-        raise another_history(f"checkpoint {checkpoint.number} signs for another ledger than ours")
+        raise another_history(f"checkpoint {checkpoint.number} signs for another history than ours")
     change.put_note(note, fresh, moved)
     return NewCheckpoint(note, checkpoint, moved)
 
 
 def read_sent_note(note: str, trust: LedgerTrust) -> Checkpoint:
-    """What a checkpoint of the keeper's says; Tampered if the ledger's key did not sign it."""
+    """Read a checkpoint of the keeper; Tampered if the ledger's key did not sign it."""
     try:
-        return read_known_note(note, trust.checkpoint)
+        return read_note_cached(note, trust.checkpoint)
     except Malformed as error:
-        raise Tampered(f"the keeper's checkpoint does not hold: {error}", code=error.code) from None
+        raise Tampered(f"the keeper's checkpoint is invalid: {error}", code=error.code) from None
 
 
 def another_history(why: str) -> Tampered:
     return Tampered(
         why,
         code="another_history",
-        hint="keep both as evidence (`moot ledger export`): the keeper was rolled back or lies",
+        hint="the keeper was rolled back or lies: keep both ledgers as evidence"
+        " (`moot ledger export`)",
     )

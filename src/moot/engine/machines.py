@@ -1,6 +1,6 @@
-"""Which machine runs a stream. Imported on demand: a light command pays only for its own.
+"""Which state machine runs a stream. Each is imported on demand, to keep commands fast.
 
-A sixth protocol adds its line here and nowhere else below the surfaces.
+A sixth protocol adds its line here and nowhere else below the api.
 """
 
 from __future__ import annotations
@@ -40,11 +40,12 @@ class Machines:
         machine = self.find(stream)
         if machine is None:
             name = protocol_of(stream)
-            raise NotFound("unknown_protocol", f"nothing here runs {name!r}", hint="update moot")
+            problem = f"this moot has no protocol {name!r}"
+            raise NotFound("unknown_protocol", problem, hint="update moot")
         return machine
 
     def find(self, stream: str) -> Machine[Any] | None:
-        """None if nothing here runs the stream."""
+        """Return the machine of a stream; None for an unknown protocol."""
         name = protocol_of(stream)
         machine = self._loaded.get(name)
         if machine is None and name in MODULES:

@@ -1,8 +1,8 @@
-"""What can be made anew from the events: index rows, findable words, snapshots, the head tree.
+"""Recompute what is derived from events: index rows, searchable texts, snapshots, the head tree.
 
-`compare_derived` recomputes all of it and lists where the stored one differs; `rebuild` replaces
-it. The two side tables (signs of life, delivery cursors) come from no event and stay as they are.
-A damaged record stops a rebuild: nothing is derived from events that cannot be believed.
+`compare_derived` recomputes all of it and lists what is stored differently; `rebuild` replaces it.
+The two side tables (heartbeats, delivery cursors) come from no event and stay as they are. A
+damaged record stops a rebuild: nothing is derived from events that cannot be trusted.
 """
 
 from __future__ import annotations
@@ -41,16 +41,16 @@ from moot.engine.replay import (
 from moot.engine.signers import LedgerTrust
 from moot.engine.signs_of_life import SEEN
 
-# The head tree, made again from the pinned events. Their list is not signed: the tree counts only
-# if its root is the one that the checkpoint signed. Nothing here writes.
+# The head tree, computed again from the pinned events. The list of these is not signed: the tree is
+# valid only if its root is the one that the checkpoint signed. Nothing here writes.
 
 SHOWN = 5
-_RESTORE = "keep the file as it is; restore .moot/ledger.db from a backup"
+_RESTORE = "keep the damaged file; restore .moot/ledger.db from a backup"
 Nodes = dict[checkpoint_note.Position, bytes]
 
 
 class RebuiltTree(msgspec.Struct, frozen=True):
-    """The tree as it should be stored, and how what is stored differs from it."""
+    """The correct tree, and how the stored one differs from it."""
 
     checkpoint: int
     nodes: Nodes
@@ -60,14 +60,16 @@ class RebuiltTree(msgspec.Struct, frozen=True):
 
     @property
     def description(self) -> str:
-        """For people: how many nodes differ, and in what way."""
+        """Say for people how many nodes differ, and in what way."""
         counts = f"{self.wrong} nodes are wrong, {self.missing} missing, {self.foreign} too many"
-        return f"of the tree of heads {counts}"
+        return f"in the head tree {counts}"
 
 
 def rebuild_tree(view: View, trust: LedgerTrust) -> RebuiltTree | None:
-    """The right tree if another one is stored, else None; Tampered if the pinned events do not give
-    the root that the newest checkpoint signed (LDG-100)."""
+    """Return the correct tree if another one is stored, else None.
+
+    Tampered if the pinned events do not give the root that the newest checkpoint signed (LDG-100).
+    """
     last = newest_checkpoint(view, trust)
     if last is None:
         return None
@@ -86,41 +88,39 @@ def _expected_nodes(view: View, last: Checkpoint) -> Nodes:
     _require_counted(last, heads)
     for name, head in heads:
         if not holds_event(view, name, head.seq, head.hash):
-            why = f"event {head.seq} of {name} is gone, or another"
+            why = f"event {head.seq} of {name} is missing or was replaced"
             raise _damaged(last, why, name, RESTORE_OR_ACCEPT_HINT)
     leaves = [
         (head.number, checkpoint_note.leaf_hash(name, head.seq, head.hash)) for name, head in heads
     ]
     nodes = checkpoint_note.changed_nodes({}, last.streams, leaves)
     if checkpoint_note.root_hash(nodes, last.streams) != last.root:
-        raise _damaged(
-            last, f"these heads do not give its root{_describe_moved(view, nodes, heads)}"
-        )
+        raise _damaged(last, f"the heads do not give its root{_describe_moved(view, nodes, heads)}")
     return nodes
 
 
 def _require_counted(last: Checkpoint, heads: list[tuple[str, Head]]) -> None:
     if len(heads) != last.streams:
-        raise _damaged(last, f"it counts {last.streams} histories, and {len(heads)} are pinned")
+        raise _damaged(last, f"it counts {last.streams} streams, but {len(heads)} are pinned")
     for number, (name, head) in enumerate(heads):
         if head.number != number:
-            raise _damaged(last, f"{name} stands in the place of another", name)
+            raise _damaged(last, f"{name} has the number of another stream", name)
 
 
 def _describe_moved(view: View, nodes: Nodes, heads: list[tuple[str, Head]]) -> str:
-    """The streams whose stored leaf is another. If the stored nodes are right, these were
-    changed."""
+    """Name the streams whose stored leaf differs. If the stored nodes are correct, these streams
+    were changed."""
     stored = dict(view.all_nodes())
     names = [name for name, h in heads if stored.get((0, h.number)) != nodes[0, h.number]]
     if not names:
         return ""
     more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-    return f", nor does the stored tree have them: {', '.join(names[:SHOWN])}{more}"
+    return f", and differ from the stored tree in {', '.join(names[:SHOWN])}{more}"
 
 
 def _damaged(last: Checkpoint, why: str, stream: str = "", hint: str = _RESTORE) -> Tampered:
     return Tampered(
-        f"what checkpoint {last.number} pins is not as it was signed: {why}",
+        f"the ledger differs from what checkpoint {last.number} signed: {why}",
         code="tree_damaged",
         stream=stream,
         hint=hint,
@@ -131,7 +131,7 @@ _encode = msgspec.json.Encoder(order="sorted").encode
 
 
 class RebuildResult(msgspec.Struct, frozen=True):
-    """How much there is, and what differed from it before."""
+    """The counts after a rebuild, and the differences found before it."""
 
     streams: int
     events: int
@@ -146,7 +146,7 @@ class _Seen(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class DerivedData:
-    """What the index, the snapshots and the tree must be by the events; filled stream by stream."""
+    """The index, snapshots and tree as computed from the events; filled stream by stream."""
 
     def __init__(self) -> None:
         self.rows: dict[tuple[str, str], RowEdit] = {}  # (space, key) -> the row's last change
@@ -156,7 +156,7 @@ class DerivedData:
         self.newest: Recorded[Event] | None = None  # of all streams, by time
         self.events: dict[str, int] = {}  # stream -> how many events it has
         self.differences: list[Finding] = []
-        self.tree: RebuiltTree | None = None  # the right head tree, if the stored one differs
+        self.tree: RebuiltTree | None = None  # the correct head tree, if the stored one differs
         self.broken: list[MootError] = []  # why streams could not be read to their end
 
     def add(self, recorded: Recorded[Event], loaded: LoadedStream) -> None:
@@ -184,7 +184,7 @@ class DerivedData:
 
 
 def missing_table_finding(table: str) -> Finding:
-    """Tells of an index table that was gone."""
+    """Return the finding for a missing index table."""
     return _difference("table_missing", "an index table was missing", table)
 
 
@@ -195,12 +195,12 @@ def _difference(code: str, message: str, where: str) -> Finding:
         message=message,
         severity=Severity.WARNING,
         where=where,
-        hint="`moot ledger rebuild` makes it anew from the events",
+        hint="`moot ledger rebuild` computes it again from the events",
     )
 
 
 def compare_derived(view: View, replay: Replay) -> DerivedData:
-    """Recompute everything that is derived, and list where the stored one differs."""
+    """Recompute everything that is derived, and list what is stored differently."""
     derived = DerivedData()
     for stream, _ in view.streams():
         try:
@@ -210,18 +210,18 @@ def compare_derived(view: View, replay: Replay) -> DerivedData:
     if not derived.broken:  # else rows that cannot be recomputed would all look foreign
         _compare_rows(view, derived)
         _compare_words(view, derived)
-        _compare_strays(view, replay, derived)
+        _compare_foreign_snapshots(view, replay, derived)
         _compare_tree(view, replay, derived)
     return derived
 
 
 def rebuild(change: WriteTransaction, replay: Replay, signer: Signer | None) -> RebuildResult:
-    """Replace what is derived if any of it differs. Snapshots need the checkpoint key (LDG-071)."""
-    remade = change.create_missing_tables()
+    """Replace derived data if any of it differs. Snapshots need the checkpoint key (LDG-071)."""
+    created = change.create_missing_tables()
     derived = compare_derived(change, replay)
     if derived.broken:
         raise derived.broken[0]
-    derived.differences += [missing_table_finding(table) for table in remade]
+    derived.differences += [missing_table_finding(table) for table in created]
     if derived.differences:
         change.clear_rows()
         change.edit_rows([*derived.rows.values(), *_seen_rows(derived), *derived.words])
@@ -259,8 +259,8 @@ def _compare_snapshot(
 ) -> None:
     if stored.hash != loaded.hash:
         _require_no_loss(replay, stored)
-    due = unsigned_snapshot(stored.stream, loaded)
-    if stored._replace(signature=b"") != due:
+    expected_row = unsigned_snapshot(stored.stream, loaded)
+    if stored._replace(signature=b"") != expected_row:
         derived.add_difference(
             "snapshot_differs", "the snapshot is of another state", stored.stream
         )
@@ -271,45 +271,48 @@ def _compare_snapshot(
 
 
 def _require_no_loss(replay: Replay, stored: Snapshot) -> None:
-    """Tampered if a snapshot of an event that is gone carries our signature.
+    """Raise Tampered if a snapshot of a missing event has our signature.
 
-    The signature proves that the event was there. A rebuild that replaced the snapshot would
-    destroy the only sign of the loss.
+    The signature proves that the event existed. A rebuild that replaced the snapshot would destroy
+    the only evidence of the loss.
     """
     if _is_signed(replay, stored):
-        lacking = f"{stored.stream} lacks event {stored.seq}, whose state was signed here before"
-        raise rollback_error(lacking, stored.stream, stored.seq)
+        problem = f"{stored.stream} lacks event {stored.seq}, whose state was signed here before"
+        raise rollback_error(problem, stored.stream, stored.seq)
 
 
 def _is_signed(replay: Replay, stored: Snapshot) -> bool:
-    said = snapshot_bytes(replay.trust.origin, stored)
-    return verify(replay.trust.checkpoint, SNAPSHOT, said, stored.signature)
+    signed = snapshot_bytes(replay.trust.origin, stored)
+    return verify(replay.trust.checkpoint, SNAPSHOT, signed, stored.signature)
 
 
 def _compare_rows(view: View, derived: DerivedData) -> None:
     missing = dict(derived.rows)
     missing.update({_row_key(edit): edit for edit in _seen_rows(derived)})
     for space, row in view.all_rows():
-        due = missing.pop((space, row.key), None)
+        expected_row = missing.pop((space, row.key), None)
         where = f"{space} {row.key}"
-        if due is None:
+        if expected_row is None:
             derived.add_difference("row_foreign", "no event made this index row", where)
-        elif not _holds(view, space, row, due):
-            derived.add_difference("row_differs", "the index row is not what its events say", where)
+        elif not _matches(view, space, row, expected_row):
+            derived.add_difference("row_differs", "the index row differs from its events", where)
     for space, key in missing:
         derived.add_difference("row_missing", "an index row is missing", f"{space} {key}")
 
 
-def _holds(view: View, space: str, row: StoredRow, due: RowEdit) -> bool:
+def _matches(view: View, space: str, row: StoredRow, expected_row: RowEdit) -> bool:
     if space == SEEN:
         return _was_seen(view, row)
-    assert isinstance(due.change, Put)
-    return row[1:] == (_encode(due.change.value), due.stream, due.seq)
+    assert isinstance(expected_row.change, Put)
+    return row[1:] == (_encode(expected_row.change.value), expected_row.stream, expected_row.seq)
 
 
 def _was_seen(view: View, row: StoredRow) -> bool:
-    """Does the row point at an event of that agent, with its time? Any of its events will do: which
-    came last is known only from the order of commits, and that is not on record."""
+    """Return whether the row points at an event of that agent and has its time.
+
+    Any of its events is accepted: which one was last depends on the order of commits, which is not
+    recorded.
+    """
     record = next(view.records(row.stream, after=row.seq - 1), None)
     if record is None or record.seq != row.seq:
         return False
@@ -321,17 +324,17 @@ def _was_seen(view: View, row: StoredRow) -> bool:
 
 
 def _compare_words(view: View, derived: DerivedData) -> None:
-    due = Counter(_word_row(edit) for edit in derived.words)
+    expected_row = Counter(_word_row(edit) for edit in derived.words)
     stored = Counter(view.all_words())
-    for space, key, _ in due - stored:
+    for space, key, _ in expected_row - stored:
         derived.add_difference("words_missing", "a text cannot be found", f"{space} {key}")
-    for space, key, _ in stored - due:
+    for space, key, _ in stored - expected_row:
         derived.add_difference(
             "words_foreign", "no event made this text findable", f"{space} {key}"
         )
 
 
-def _compare_strays(view: View, replay: Replay, derived: DerivedData) -> None:
+def _compare_foreign_snapshots(view: View, replay: Replay, derived: DerivedData) -> None:
     for snapshot in view.all_snapshots():
         if snapshot.stream not in derived.events:
             try:
@@ -339,21 +342,21 @@ def _compare_strays(view: View, replay: Replay, derived: DerivedData) -> None:
             except Tampered as error:
                 derived.broken.append(error)
                 continue
-            derived.add_difference("snapshot_foreign", "a snapshot of nothing", snapshot.stream)
+            problem = "a snapshot of a stream that does not exist"
+            derived.add_difference("snapshot_foreign", problem, snapshot.stream)
 
 
 def _compare_tree(view: View, replay: Replay, derived: DerivedData) -> None:
     try:
         derived.tree = rebuild_tree(view, replay.trust)
-    except Tampered as error:  # it cannot be made anew, and so nothing is
+    except Tampered as error:  # it cannot be computed, and so nothing is rebuilt
         derived.broken.append(error)
 
 
 def _snapshot_all(
     change: WriteTransaction, replay: Replay, derived: DerivedData, signer: Signer
 ) -> None:
-    """Sign snapshots, only of states whose events were verified: readers verify nothing before
-    one."""
+    """Sign snapshots of states whose events are verified: readers verify nothing before one."""
     for stream, events in derived.events.items():
         if events < SNAPSHOT_EVERY:
             continue

@@ -1,6 +1,6 @@
-"""Registering, rotating, revoking and retiring: the registry's commands with their signatures.
+"""Register, rotate, revoke and retire keys: the registry's commands with their signatures.
 
-The caller makes the new private key and stores it; here it only signs that it is held.
+The caller makes and stores the new private key; here it only signs the proof of possession.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def register(
     kind: KeyClass = KeyClass.AGENT,
     endorser: Signer | None = None,
 ) -> JobOutcome:
-    """A new name with its key. A further human key needs an existing human's `endorser`."""
+    """Register a new name with its key. A second human's key needs a human `endorser`."""
     command = registration_command(engine, name, signer, custodian, kind, endorser)
     return engine.execute(REGISTRY, command, SYSTEM)
 
@@ -56,7 +56,7 @@ def registration_command(
     kind: KeyClass = KeyClass.AGENT,
     endorser: Signer | None = None,
 ) -> ask.AddKey:
-    """The command that enters a new name, for a commit with others."""
+    """Make the command that registers a new name, to be committed with others."""
     proof_text = _statement(engine, name, kind, 1, signer, custodian)
     return ask.AddKey(
         name=name,
@@ -69,7 +69,8 @@ def registration_command(
 
 
 class KeyConsent(TypedDict):
-    """What a new key for an old name needs: the old key's consent or a person's, and why."""
+    """What a new key for a registered name needs: the consent of the old key or of a person, and
+    a reason."""
 
     endorser: Signer
     custodian: str
@@ -85,7 +86,7 @@ def rotate(engine: Engine, name: str, signer: Signer, **consent: Unpack[KeyConse
 def rotation_command(
     engine: Engine, name: str, signer: Signer, **consent: Unpack[KeyConsent]
 ) -> ask.RotateKey:
-    """The command that gives a name a new key, for a commit with others."""
+    """Make the command that gives a name a new key, to be committed with others."""
     agent, custodian = find_agent(engine, name), consent["custodian"]
     epoch = agent.epoch + 1 if consent.get("new_holder") else agent.epoch
     proof_text = _statement(engine, name, agent.kind, epoch, signer, custodian)
@@ -107,7 +108,7 @@ def retire(engine: Engine, name: str, reason: str = "") -> JobOutcome:
 
 
 def current_heads(engine: Engine) -> tuple[ArtifactRef, bytes]:
-    """All heads of this moment as an artifact: a revocation cites it, and events of the revoked key
+    """Return all current heads as an artifact. A revocation cites it: events of the revoked key
     count up to these heads."""
     with engine.store.read() as view:
         heads = {name: [head.seq, head.hash.hex()] for name, head in view.streams()}
@@ -127,7 +128,7 @@ def find_agent(engine: Engine, name: str) -> Agent:
     agent = engine.registry().agents.get(name)
     if agent is None:
         raise NotFound(
-            "agent_not_found", f"no agent is called {name}", hint="`moot agent list` shows all"
+            "agent_not_found", f"no agent is named {name}", hint="`moot agent list` shows all"
         )
     return agent
 
@@ -145,11 +146,11 @@ def _statement(
     )
 
 
-# Beginning a ledger: event 0 of the registry, signed by the root key it names.
+# A new ledger: event 0 of the registry, signed by the root key that it names.
 
 
 class FoundingKeys:
-    """The two keys that a ledger begins with, and no others."""
+    """The two keys that a ledger starts with, and no others."""
 
     def __init__(self, root: Signer, checkpoint: Signer) -> None:
         self._held = {SYSTEM: PrivateKey(root), CHECKPOINT: PrivateKey(checkpoint)}
@@ -189,8 +190,8 @@ def found_ledger(
     return trust
 
 
-# Erasing an artifact: first the event that says so, then the bytes. After a crash between the two,
-# erasing again finishes the work and records nothing twice. Decision 0007.
+# Erasing an artifact: first the event, then the bytes. After a crash between the two, erasing again
+# deletes the bytes and records nothing twice. Decision 0007.
 
 
 def erase_artifact(
@@ -201,8 +202,8 @@ def erase_artifact(
     if any(key.heads == sha256 for key in registry.keys.values()):
         raise Refused(
             "artifact_needed",
-            "a revoked key's events are judged by this artifact; without it none of them counts",
-            hint="it holds positions and hashes, nothing that anyone wrote",
+            "this artifact decides which events of a revoked key count; without it none would",
+            hint="keep it: it has only positions and hashes, no text of an agent or a person",
         )
     recorded = sha256 in registry.erased
     if not recorded:

@@ -1,14 +1,13 @@
-"""Signatures from elsewhere: whoever keeps a ledger for others decides again what they signed.
+"""Signatures of other machines: the keeper decides again what they signed.
 
-A machine that joined decides its command on its own copy of the ledger, signs what comes out, and
-sends command and signatures. The keeper decides the same command again, at the same time given, and
-takes a signature only for exactly the bytes that it arrives at itself. So neither side has to
-believe the other: the machine signed only what it decided, and the keeper records only what its
-rules allow.
+A machine that joined decides a command on its copy of the ledger, signs the events, and sends
+command and signatures. The keeper decides the same command again, for the same time, and uses a
+signature only for exactly the bytes that it computes itself. So neither side has to trust the
+other: the machine signed only what it decided, and the keeper records only what its rules allow.
 
-The ledger's own key is the keeper's. A record of the ledger's within a command is signed there, and
-its signature is shown only once it is committed: one that was shown and then not committed would be
-a second history. Its hash, which later records name, is told before.
+Only the keeper has the ledger's own key. It signs the ledger's records of a command, and shows a
+signature only after the commit: a signature that was shown but not committed would be a second
+history. It sends the record's hash, which later records name, before the commit.
 """
 
 from __future__ import annotations
@@ -28,56 +27,56 @@ from moot.engine.signers import Keys, PrivateKey
 HASH_BYTES: Final = 32
 
 
-class DecidedOtherwise(Conflict):
-    """The keeper's decision differs from what was signed. `hashes` are those of the ledger's own
-    records on the way there, by their bytes; `problem` is why it refused, if it did."""
+class DecidedDifferently(Conflict):
+    """The keeper's decision differs from what was signed. `hashes`: bytes of a record of the
+    ledger's own -> its hash; `problem`: why the keeper refused, if it did."""
 
     def __init__(self, hashes: Mapping[bytes, bytes], problem: MootError | None = None) -> None:
-        super().__init__("moved_on", "the ledger has moved on meanwhile", hint="try again")
+        super().__init__("moved_on", "the ledger has changed meanwhile", hint="try again")
         self.hashes = dict(hashes)
         self.problem = problem
 
 
 class WithheldSignature(bytes):
-    """Stands for a signature of the ledger's own that the keeper shows only after the commit."""
+    """A placeholder for a signature by the ledger's key, which the keeper shows after commit."""
 
     record_hash: bytes
 
 
 class WithheldSigner(Signer):
-    """Stands for the ledger's own key on a machine that does not have it.
+    """A placeholder for the ledger's own key on a machine that does not have it.
 
-    `known` are the hashes that the keeper has told, by the record's bytes. For others a random hash
-    stands in, and what was decided on it must be decided again.
+    `known`: bytes of a record -> its hash, from the keeper. Any other record gets a random hash,
+    and whatever was decided with that must be decided again.
     """
 
     def __init__(self, public: bytes, known: Mapping[bytes, bytes]) -> None:  # has no secret
         self.public = public
         self.kid = key_id(public)
         self._known = known
-        self._stand_ins: list[bytes] = []  # as they stand in records that name them
+        self._placeholders: list[bytes] = []  # hexadecimal, as records name them
 
     @property
     def is_complete(self) -> bool:
-        """True if no hash had to be made up."""
-        return not self._stand_ins
+        """Return whether no random hash was needed."""
+        return not self._placeholders
 
-    def rests_on_stand_in(self, raw: bytes) -> bool:
-        """Does a record name a hash that was made up? Then its signature is shown to nobody."""
-        return bool(self._stand_ins) and any(stand_in in raw for stand_in in self._stand_ins)
+    def names_placeholder_hash(self, raw: bytes) -> bool:
+        """Return whether a record names a random hash. Its signature must not be sent then."""
+        return any(placeholder in raw for placeholder in self._placeholders)
 
     def sign(self, _payload_type: bytes, raw: bytes) -> bytes:
         signature = WithheldSignature(raw[:1])
         known = self._known.get(raw)
         if known is None:
             known = os.urandom(HASH_BYTES)
-            self._stand_ins.append(known.hex().encode())
+            self._placeholders.append(known.hex().encode())
         signature.record_hash = known
         return signature
 
 
-class KeysWithoutLedgers:
-    """The keys of a machine that joined: its own, and a stand-in for the ledger's."""
+class KeysWithoutLedgerKey:
+    """The keys of a machine that joined: its own, and a placeholder for the ledger's."""
 
     def __init__(self, own: Keys, ledgers: WithheldSigner) -> None:
         self._own = own
@@ -95,8 +94,8 @@ class KeysWithoutLedgers:
         return held
 
 
-class GivenSigner(Signer):
-    """Gives the signatures that came with a command, each only for the bytes it was made for."""
+class RemoteSigner(Signer):
+    """Returns the signatures that a machine sent, each only for the bytes that it signs."""
 
     def __init__(
         self, kid: str, public: bytes, given: Mapping[bytes, bytes], missing: Callable[[], Conflict]
@@ -113,8 +112,8 @@ class GivenSigner(Signer):
         return signature
 
 
-class LedgersSigner(Signer):
-    """The ledger's own key at the keeper, which notes the hash of each record that it signs."""
+class LedgerSigner(Signer):
+    """The ledger's own key at the keeper; notes the hash of each record that it signs."""
 
     def __init__(self, held: PrivateKey, hashes: dict[bytes, bytes]) -> None:
         self._held = held.signer
@@ -129,9 +128,9 @@ class LedgersSigner(Signer):
         return signature
 
 
-class GivenKeys:
-    """What the keeper decides a machine's command with: the ledger's own keys, and for everyone
-    else the signatures that came with it."""
+class RemoteKeys:
+    """The keys for deciding a machine's command at the keeper: the ledger's own keys, and for all
+    other names the signatures that the machine sent."""
 
     def __init__(
         self,
@@ -143,17 +142,17 @@ class GivenKeys:
         self._given = given
         self._attended = attended
         self.hashes: dict[bytes, bytes] = {}
-        # The registry as the command under way sees it: it may just have given somebody a new key.
+        # The registry as the running command sees it, which may have given a name a new key.
         self.registry: Callable[[], Registry] | None = None
 
     def find(self, name: str, kid: str) -> PrivateKey | None:
         if name in (SYSTEM, CHECKPOINT):
             held = self._own.find(name, kid)
-            return None if held is None else PrivateKey(LedgersSigner(held, self.hashes))
+            return None if held is None else PrivateKey(LedgerSigner(held, self.hashes))
         public = self._public_key(kid)
         if public is None:
             return None
-        signer = GivenSigner(kid, public, self._given, lambda: DecidedOtherwise(self.hashes))
+        signer = RemoteSigner(kid, public, self._given, lambda: DecidedDifferently(self.hashes))
         return PrivateKey(signer, attended=kid in self._attended)
 
     def _public_key(self, kid: str) -> bytes | None:

@@ -1,9 +1,9 @@
-"""Bringing a machine's state up to date: from cache, from a signed snapshot, or from event 0.
+"""Bring a stream's state up to date: from cache, from a signed snapshot, or from event 0.
 
-The hash chain is checked on every read. Signatures are verified when asked (`proved`), which the
-engine does before commands that run something or take something from someone. A snapshot is a state
-that the checkpoint key signed (decision 0003): whoever reads it verifies nothing before it. One
-that does not fit in any respect is ignored, never mended.
+Every read checks the hash chain. Signatures are verified on request (`proved`), which the engine
+makes before commands that run something or take something from another agent. A snapshot is a state
+that the checkpoint key signed (decision 0003): readers verify nothing before it. A snapshot that
+does not fit in any respect is ignored, never repaired.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ from moot.engine.machines import Machines
 from moot.engine.signers import LedgerTrust
 from moot.store.artifacts import Artifacts
 
-SNAPSHOT_EVERY = 64  # events of a stream; so a cold process replays about as many at most
-CACHED_STREAMS = 4096  # states kept in memory, those used last
+SNAPSHOT_EVERY = 64  # events of a stream; a new process replays about that many at most
+CACHED_STREAMS = 4096  # states in memory, the most recently used ones
 
 
 class LoadedStream(msgspec.Struct, frozen=True, gc=False):
     """A stream's state after event `seq`, whose hash is `hash`; `seq` is -1 before the first.
 
-    `reg` is the newest position of the registry that its events rest on. `proved`: the signature of
-    every record up to here was verified, or a signed snapshot vouches for it.
+    `reg` is the newest registry position that its events refer to. `proved`: every signature up to
+    here was verified, or is covered by a signed snapshot.
     """
 
     machine: Machine[Any]
@@ -52,7 +52,7 @@ class LoadedStream(msgspec.Struct, frozen=True, gc=False):
 
 
 class ChainEnd(msgspec.Struct, frozen=True):
-    """The same without the state, for whoever only adds records: it is read when it is needed."""
+    """The end of a stream without its state, for callers that only append records."""
 
     machine: Machine[Any]
     seq: int
@@ -61,7 +61,7 @@ class ChainEnd(msgspec.Struct, frozen=True):
 
 
 class Replay:
-    """Loads states, and keeps the newest of each stream in memory for the next command."""
+    """Loads states, and caches the newest of each stream for the next command."""
 
     def __init__(
         self, trust: LedgerTrust, machines: Machines, artifacts: Artifacts | None = None
@@ -70,15 +70,15 @@ class Replay:
         self._machines = machines
         self._artifacts = artifacts
         self._prover = Prover(trust, CitedHeads(artifacts))
-        # stream -> its state, the one used last at the end
+        # stream -> its state, the most recently used at the end
         self._cache: OrderedDict[str, LoadedStream] = OrderedDict()
         # streams due a snapshot that did not fit into their commit
-        self.snapshots_put_off: set[str] = set()
-        # (agent, epoch) -> when this process last noted a sign of life of it
+        self.postponed_snapshots: set[str] = set()
+        # (agent, epoch) -> when this process last noted its sign of life
         self.last_noted: dict[tuple[str, int], Millis] = {}
 
     def load(self, view: View, stream: str, proved: bool = False) -> LoadedStream:
-        """The state of `stream` at its head in `view`: after a crash too (TRC-059)."""
+        """Return the state of `stream` at its head in `view`, also after a crash (TRC-059)."""
         head = view.head(stream)
         cached = self._cache.get(stream)
         if (
@@ -88,25 +88,27 @@ class Replay:
             or cached.hash != head.hash
             or (proved and not cached.proved)
         ):
-            return self._load_anew(view, stream, proved, head)
+            return self._load_uncached(view, stream, proved, head)
         self._cache.move_to_end(stream)
         return cached
 
-    def _load_anew(self, view: View, stream: str, proved: bool, head: Head | None) -> LoadedStream:
-        """The same if what is in the cache is not enough."""
+    def _load_uncached(
+        self, view: View, stream: str, proved: bool, head: Head | None
+    ) -> LoadedStream:
+        """Load a stream whose cached state is missing, old or unproved."""
         start = self._find_start(view, stream, proved, head.seq if head else -1)
         if head is None:
             return start
         if head.seq != start.seq:
             return self._replay_from(view, stream, start, proved)
         if head.hash != start.hash:
-            raise _broken(stream, head.seq, "another history stands here")
+            raise _stream_damaged(stream, head.seq, "its history was replaced")
         self.put_in_cache(stream, start)
         return start
 
     def load_from_start(self, view: View, stream: str) -> LoadedStream:
-        """The same from event 0 with every signature verified, whatever a snapshot says."""
-        return self._replay_from(view, stream, self._initial(stream), True)
+        """Load a stream from event 0 with every signature verified, ignoring cache and snapshot."""
+        return self._replay_from(view, stream, self._initial_state(stream), True)
 
     def _replay_from(
         self, view: View, stream: str, start: LoadedStream, proved: bool
@@ -120,8 +122,8 @@ class Replay:
         return loaded
 
     def walk(self, view: View, stream: str) -> Iterator[tuple[Record, LoadedStream]]:
-        """Each record from event 0 with the state after it, without cache and snapshots."""
-        loaded = self._initial(stream)
+        """Yield each record from event 0 with the state after it, without cache and snapshots."""
+        loaded = self._initial_state(stream)
         for record in view.records(stream):
             loaded = self.apply_record(loaded, stream, record, None, False)
             yield record, loaded
@@ -131,16 +133,17 @@ class Replay:
         return self._machines.machine_of(stream)
 
     def can_run(self, stream: str) -> bool:
-        """Does this Moot know the protocol? A newer one, or a forged row, may name others."""
+        """Return whether this Moot knows the protocol. A newer Moot, or a forged row, may name
+        others."""
         return self._machines.knows(stream)
 
     def needs_proof(self, stream: str, command: Command) -> bool:
-        """Does this command need a proved history? Not if nothing runs the stream."""
+        """Return whether this command needs a proved history; False for an unknown protocol."""
         machine = self._machines.find(stream)
         return machine is not None and type(command) in machine.guarded
 
     def prove(self, record: Record, registry: Registry) -> None:
-        """Tampered unless `record` is really by the one it names."""
+        """Raise Tampered unless the actor that `record` names signed it."""
         self._prover.prove(record, registry)
 
     def registry(self, view: View, proved: bool = False) -> Registry:
@@ -153,24 +156,24 @@ class Replay:
             self._cache.popitem(last=False)
 
     def with_empty_cache(self) -> Replay:
-        """The same with an empty cache."""
+        """Return a Replay of the same ledger with an empty cache."""
         return Replay(self.trust, self._machines, self._artifacts)
 
     def clear_cache(self) -> None:
-        """Empty the cache: after a failed commit it may hold states that were never stored."""
+        """Clear the cache: after a failed commit it may have states that were never stored."""
         self._cache.clear()
         self.last_noted.clear()
 
     def _find_start(self, view: View, stream: str, proved: bool, head: int) -> LoadedStream:
-        """The nearest state to go on from: the cached one, the snapshot's, or the initial one.
+        """Return the nearest state to start from: cached, of the snapshot, or the initial one.
 
-        Tampered if it is beyond the stream's head: what was committed here, or signed, has been
-        removed from the file.
+        Tampered if it is beyond the stream's head: then events that were committed here, or signed,
+        were removed from the file.
         """
         # LDG-061
         cached = self._cache.get(stream)
         if cached is not None and cached.seq > head:
-            raise _cut_off(stream, head)
+            raise _events_missing(stream, head)
         if cached is not None and (cached.proved or not proved):
             return cached
         snapshot = view.snapshot(stream)
@@ -178,19 +181,19 @@ class Replay:
             self._open_snapshot(self._machines.machine_of(stream), snapshot) if snapshot else None
         )
         if opened is None:
-            return self._initial(stream)
+            return self._initial_state(stream)
         if opened.seq > head:
-            raise _cut_off(stream, head)
+            raise _events_missing(stream, head)
         return opened
 
-    def _initial(self, stream: str) -> LoadedStream:
-        """The state before event 0."""
+    def _initial_state(self, stream: str) -> LoadedStream:
+        """Return the state before event 0."""
         machine = self._machines.machine_of(stream)
         start = bytes.fromhex(genesis(self.trust.origin, stream))
         return LoadedStream(machine, -1, start, -1, machine.initial, True)
 
     def _open_snapshot(self, machine: Machine[Any], snapshot: Snapshot) -> LoadedStream | None:
-        """The snapshot's state; None if another version made it or our checkpoint key did not."""
+        """Return the snapshot's state; None if another version made it or our key did not sign."""
         # LDG-062
         if snapshot.machine != machine_tag(machine):
             return None
@@ -207,29 +210,31 @@ class Replay:
     def apply_record(
         self, at: LoadedStream, stream: str, record: Record, registry: Registry | None, proved: bool
     ) -> LoadedStream:
-        """The state after one more record; Tampered if it does not continue the stream. `registry`
-        is needed to prove a record of another stream."""
+        """Return the state after one more record; Tampered if it does not continue the stream.
+
+        A `proved` record of any stream but the registry needs `registry`.
+        """
         registry = registry or (REGISTRY_MACHINE.require_state(at.state) if proved else None)
         recorded = self._check(at, stream, record, registry if proved else None)
         return _advance(at, record, recorded, at.proved and proved)
 
     def find_end(self, view: View, stream: str) -> ChainEnd | LoadedStream:
-        """Where a stream ends: with its state if that is at hand, or there is nothing to read."""
+        """Return the end of a stream, with its state if that is cached or the stream is empty."""
         head = view.head(stream)
         cached = self._cache.get(stream)
         if head is None:
-            return self._initial(stream)
+            return self._initial_state(stream)
         if stream == REGISTRY:
             return self.load(view, REGISTRY)
         if cached is not None and (cached.seq, cached.hash) == (head.seq, head.hash):
             return cached
         last = next(view.records(stream, after=head.seq - 1), None)
         if last is None or (last.seq, last.hash) != (head.seq, head.hash):
-            raise _broken(stream, head.seq, "the stored head does not fit the records")
-        reg = -1 if last.body.reg is None else last.body.reg  # it never goes back
+            raise _stream_damaged(stream, head.seq, "the stored head does not match the records")
+        reg = -1 if last.body.reg is None else last.body.reg  # it never decreases
         return ChainEnd(self._machines.machine_of(stream), head.seq, head.hash, reg)
 
-    def go_on(
+    def append_to_end(
         self,
         at: ChainEnd | LoadedStream,
         record: Record,
@@ -237,9 +242,11 @@ class Replay:
         *,
         is_own: bool,
     ) -> tuple[ChainEnd | LoadedStream, Recorded[Event]]:
-        """Where the stream ends with one more record, and that as the machine's own event; Tampered
-        if it does not hold. `is_own`: this very process has signed it. Where no state is at hand
-        none is made."""
+        """Return the end of a stream after one more record, and that record as an event.
+
+        Tampered if the record is not valid there. `is_own`: this process signed it, so its
+        signature is not verified. Without a state in `at` none is computed.
+        """
         if registry is None and isinstance(at, LoadedStream):
             registry = REGISTRY_MACHINE.require_state(at.state)
         recorded = self._check(at, record.stream, record, None if is_own else registry)
@@ -255,24 +262,24 @@ class Replay:
         record: Record,
         registry: Registry | None,
     ) -> Recorded[Event]:
-        """The record as the machine's own event; Tampered if it does not continue the stream, or,
-        with a registry to look in, if it is not by the one it names."""
+        """Return the record as an event of its machine; Tampered if it does not continue the
+        stream or, given a registry, if the actor that it names did not sign it."""
         try:
             body = record.body
-            if not self._continues(at, stream, record, body):  # TRC-020, TRC-060
-                raise _broken(stream, at.seq + 1, "the record does not continue the chain")
+            if not self._continues_chain(at, stream, record, body):  # TRC-020, TRC-060
+                raise _stream_damaged(stream, at.seq + 1, "the record does not continue the chain")
             if registry is not None:
                 self._prover.prove(record, registry)
             return read_body(at.machine, body, record.hash)
         except Malformed as error:
-            raise _broken(stream, record.seq, str(error)) from error
+            raise _stream_damaged(stream, record.seq, str(error)) from error
 
-    def _continues(
+    def _continues_chain(
         self, at: ChainEnd | LoadedStream, stream: str, record: Record, body: Body
     ) -> bool:
-        """Does the record stand where its signed body says, right after `at`?
+        """Return whether the record is where its signed body says, right after `at`.
 
-        Its registry position may stay or grow: one that went back could make a revoked key valid.
+        Its registry position must not decrease: an older one could make a revoked key valid.
         """
         # LDG-049
         seq = at.seq + 1
@@ -303,12 +310,12 @@ def _advance(
 
 
 def read_record(machine: Machine[Any], record: Record) -> Recorded[Event]:
-    """A stored record as the machine's own event."""
+    """Return a stored record as an event of its machine."""
     return read_body(machine, record.body, record.hash)
 
 
 def read_body(machine: Machine[Any], body: Body, record_hash: bytes) -> Recorded[Event]:
-    """The same from its body, for callers that read an export and have no store."""
+    """Return a body as an event of its machine, for callers that read an export."""
     return Recorded(
         machine.read_event(body.type, body.data),
         body.stream,
@@ -323,10 +330,10 @@ def read_body(machine: Machine[Any], body: Body, record_hash: bytes) -> Recorded
 
 
 def require_keys(stream: str, loaded: LoadedStream, keys: Head | None) -> None:
-    """Tampered if the stream rests on an event of the registry that is gone.
+    """Raise Tampered if the stream refers to an event of the registry that is missing.
 
-    Nobody can then tell whose key signed it, and the next event could only name an older position
-    of the registry, which every checker would reject.
+    It is then unknown whose key signed it, and the next event could only name an older position of
+    the registry, which every verifier would reject.
     """
     if loaded.reg > (keys.seq if keys is not None else -1):
         raise keys_lost_error(stream, loaded)
@@ -335,12 +342,12 @@ def require_keys(stream: str, loaded: LoadedStream, keys: Head | None) -> None:
 def keys_lost_error(stream: str, loaded: LoadedStream) -> Tampered:
     where = f"event {loaded.seq} of {stream}"
     return Tampered(
-        f"{where} rests on event {loaded.reg} of the registry, which is gone",
+        f"{where} refers to event {loaded.reg} of the registry, which is missing",
         code="keys_lost",
         stream=stream,
         seq=loaded.seq,
-        hint="restore a copy of .moot/ledger.db that has it; if there is none, keep this one "
-        "as evidence (`moot ledger export`) and `moot init` in another folder",
+        hint="restore a copy of .moot/ledger.db that has it; if there is none, keep this one as "
+        "evidence (`moot ledger export`) and run `moot init` in another folder",
     )
 
 
@@ -356,7 +363,7 @@ def unsigned_snapshot(stream: str, loaded: LoadedStream) -> Snapshot:
 
 
 def snapshot_bytes(origin: str, snapshot: Snapshot) -> bytes:
-    """The bytes that are signed; they hold the hash of the state, which may be long."""
+    """Return the bytes to sign, with the state's hash instead of the state, which may be long."""
     return frame(
         origin.encode(),
         snapshot.stream.encode(),
@@ -372,7 +379,7 @@ def machine_tag(machine: Machine[Any]) -> str:
 
 
 def _require_end(stream: str, loaded: LoadedStream, head: Head | None) -> None:
-    """Tampered unless the last record read is the one that the stored head names.
+    """Raise Tampered unless the last record read is the one that the stored head names.
 
     If both are at the same position and only the hash differs, that event is the damaged one;
     otherwise the next is missing.
@@ -380,26 +387,26 @@ def _require_end(stream: str, loaded: LoadedStream, head: Head | None) -> None:
     if head is None or (loaded.seq, loaded.hash) != (head.seq, head.hash):
         same = head is not None and head.seq == loaded.seq
         bad = loaded.seq if same else loaded.seq + 1
-        raise _broken(stream, bad, "the stored head does not fit the records")
+        raise _stream_damaged(stream, bad, "the stored head does not match the records")
 
 
-def _cut_off(stream: str, head: int) -> Tampered:
-    return _broken(
-        stream, head + 1, "events that were there before are gone", RESTORE_OR_ACCEPT_HINT
+def _events_missing(stream: str, head: int) -> Tampered:
+    return _stream_damaged(
+        stream, head + 1, "events that it had before are missing", RESTORE_OR_ACCEPT_HINT
     )
 
 
-def _broken(stream: str, seq: int, why: str, hint: str = "") -> Tampered:
+def _stream_damaged(stream: str, seq: int, why: str, hint: str = "") -> Tampered:
     problem = f"{stream} is damaged at event {seq}: {why}"
     return Tampered(problem, stream=stream, seq=seq, hint=hint)
 
 
-# Snapshots for streams that were written by processes without the checkpoint key: the process that
-# lent an agent its key folder makes them, so that a cold process replays few events.
+# Snapshots of streams that processes without the checkpoint key wrote. The process that lent an
+# agent its key folder makes them, so that a new process replays few events.
 
 
 def find_streams_without_snapshot(view: View, replay: Replay) -> Iterator[str]:
-    """Streams that moved since the last checkpoint, and have too many events after a snapshot."""
+    """Yield streams that moved since the last checkpoint and are due a snapshot."""
     for stream, head in view.moved_heads():
         if not replay.can_run(stream):
             continue
@@ -415,8 +422,8 @@ def take_late_snapshot(
     signer: Signer,
     rollback_guard: RollbackGuard | None,
 ) -> None:
-    """Sign the state of `stream`, if its history holds."""
-    with suppress(MootError):  # what does not hold is for `moot verify` to say, not for us to sign
+    """Sign the state of `stream`, if its history can be verified."""
+    with suppress(MootError):  # `moot verify` reports damage; here it is only not signed
         if rollback_guard is not None:
             rollback_guard.before_loading(change, stream)
         loaded = replay.load(change, stream, proved=True)

@@ -1,9 +1,8 @@
-"""Commands that came signed from several machines, written to the disk together.
+"""Signed commands of several machines, committed in groups.
 
-While one group is written, the next commands arrive, and are then committed at once. A disk that
-takes a millisecond for each write would else be what a keeper waits for. Commands on the same
-stream go into different groups, and one on the registry goes alone: whatever is decided in a group
-rests on states that are committed.
+While one group is written, the next commands arrive and form the next group. Otherwise the keeper
+would wait for the disk at each command. Commands on the same stream go into different groups, and a
+command on the registry is a group by itself, so that every decision uses committed states.
 """
 
 from __future__ import annotations
@@ -23,15 +22,15 @@ if TYPE_CHECKING:
     from moot.engine.signers import Keys
 
 
-MOST_TOGETHER: Final = 64
+MAX_GROUP: Final = 64
 
 T = TypeVar("T")
 
 
 class SignedCommit(Generic[T]):
-    """One machine's command: `decide` decides it again, with the signatures that `keys` have
-    brought along, at the time `now`; `read` says what is to be told once it is committed. Then
-    `told` is that, or `error` is why nothing of it was recorded."""
+    """One machine's command. `decide` decides it again, with the signatures in `keys`, at the time
+    `now`; `read` then reads the answer for the machine. Afterwards either `answer` is set, or
+    `error` is why nothing of it was recorded."""
 
     def __init__(
         self,
@@ -46,54 +45,56 @@ class SignedCommit(Generic[T]):
         self.keys = keys
         self.now = now
         self.read = read
-        self.told: T | None = None
+        self.answer: T | None = None
         self.error: Exception | None = None
 
 
 def split_into_groups(commits: Iterable[SignedCommit[T]]) -> Iterator[list[SignedCommit[T]]]:
-    """Groups in which no two share a stream, those that came first in the first."""
+    """Yield groups in which no two commits share a stream, in order of arrival."""
     waiting = list(commits)
     while waiting:
         group: list[SignedCommit[T]] = []
-        left: list[SignedCommit[T]] = []
+        remaining: list[SignedCommit[T]] = []
         streams: set[str] = set()
-        for one in waiting:
-            is_alone = REGISTRY in one.streams or REGISTRY in streams
-            is_free = streams.isdisjoint(one.streams) and len(group) < MOST_TOGETHER
+        for commit in waiting:
+            is_alone = REGISTRY in commit.streams or REGISTRY in streams
+            is_free = streams.isdisjoint(commit.streams) and len(group) < MAX_GROUP
             if not group or (is_free and not is_alone):
-                group.append(one)
+                group.append(commit)
             else:
-                left.append(one)
-            streams |= one.streams
-        waiting = left
+                remaining.append(commit)
+            streams |= commit.streams
+        waiting = remaining
         yield group
 
-
-# A thread that does the store's collected work next to the writer, which would else do it within a
-# later commit while every caller of its group waits.
 
 AFTER_JOBS = 2_000  # a fifth of a second of a busy writer
 
 
 class WorkingAhead:
-    """Waits until `close`; there is no thread if the store has nothing to do ahead."""
+    """A thread that does the store's deferred work, so that no later commit has to wait for it.
+
+    There is no thread if the store defers nothing.
+    """
 
     def __init__(self, store: Store) -> None:
         self._store = store if isinstance(store, WorksAhead) else None
         self._thread = ThreadPoolExecutor(1, "moot-ahead") if self._store is not None else None
-        self._under_way: Future[None] | None = None
+        self._running: Future[None] | None = None
         self._jobs = 0
 
     def note_written(self, jobs: int) -> None:
-        """So many jobs more were committed. Returns at once. If the store fails meanwhile, nothing
-        is lost: the next commit meets the same and says so."""
+        """Count committed jobs and start the work if it is due; returns at once.
+
+        If the store fails meanwhile, nothing is lost: the next commit raises the same error.
+        """
         self._jobs += jobs
         if self._store is None or self._thread is None or self._jobs < AFTER_JOBS:
             return
-        if self._under_way is None or self._under_way.done():
+        if self._running is None or self._running.done():
             self._jobs = 0
             with suppress(RuntimeError):  # the interpreter is ending and starts no more threads
-                self._under_way = self._thread.submit(self._store.work_ahead)
+                self._running = self._thread.submit(self._store.work_ahead)
 
     def close(self) -> None:
         if self._thread is not None:

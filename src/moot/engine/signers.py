@@ -1,7 +1,6 @@
-"""Who signs: the private keys at hand, and the name each of them may act under.
+"""Who signs: the private keys of this process, and the names they act under.
 
-A name alone is never enough to act. The registry says which key a name has now, and that private
-key must be at hand.
+To act under a name, a process needs the private key that the registry currently has for that name.
 """
 
 from __future__ import annotations
@@ -17,11 +16,11 @@ from moot.core.record import Actor
 from moot.core.registry.model import KeyEnding, RegisteredKey, State
 from moot.core.signing import Signer, key_id
 
-SIGNATORIES_KEPT = 4096  # beyond this many all are forgotten: it is only a cache
+SIGNATORIES_KEPT = 4096  # above this the cache is cleared
 
 
 class LedgerTrust(msgspec.Struct, frozen=True):
-    """What is believed beforehand: which ledger, and its two founding public keys."""
+    """What a reader must know beforehand: the ledger's origin and its two founding public keys."""
 
     origin: str
     root: bytes
@@ -29,7 +28,7 @@ class LedgerTrust(msgspec.Struct, frozen=True):
 
 
 class PrivateKey(msgspec.Struct, frozen=True):
-    """A private key at hand. `attended` says that a person unlocked it just now."""
+    """A private key of this process. `attended`: a person unlocked it just now."""
 
     signer: Signer
     attended: bool = False
@@ -37,16 +36,16 @@ class PrivateKey(msgspec.Struct, frozen=True):
 
 class Keys(Protocol):
     def find(self, name: str, kid: str) -> PrivateKey | None:
-        """The private key `kid` of `name`, if it is here; may ask a person to unlock it."""
+        """Return the private key `kid` of `name`, if it is here; may ask a person to unlock it."""
         ...
 
 
 class Signatory(msgspec.Struct, frozen=True):
-    """Someone who can sign now: who they are by the registry, and their private key."""
+    """An actor who can sign now: the registry's entry and the private key."""
 
     acting: VerifiedActor
     private_key: PrivateKey
-    actor: Actor  # `acting` in the form that a record holds
+    actor: Actor  # `acting` as it is written into records
 
     @property
     def signer(self) -> Signer:
@@ -54,22 +53,23 @@ class Signatory(msgspec.Struct, frozen=True):
 
 
 class Signatories:
-    """Remembers who has signed, so that the next command need not establish them again.
+    """Caches signatories for the next command.
 
-    What is remembered counts only while the registry is the very same state, for a key may have
-    been revoked, and while the key at hand is the same, for a person may have left meanwhile.
+    An entry is valid only while the registry is the same state, since a key may have been revoked,
+    and while the private key is the same, since a person may have left meanwhile.
     """
 
     def __init__(self, trust: LedgerTrust) -> None:
         self._trust = trust
-        # (name, role) -> the registry as it was then, and who they were by it
+        # (name, role) -> the registry then, and the signatory by it
         self._known: dict[tuple[str, str | None], tuple[State, Signatory]] = {}
 
     def find(self, registry: State, keys: Keys, name: str, role: str | None) -> Signatory:
         known = self._known.get((name, role))
         if known is not None:
-            seen, signatory = known
-            if seen is registry and keys.find(name, signatory.acting.kid) == signatory.private_key:
+            known_for, signatory = known
+            held = keys.find(name, signatory.acting.kid)
+            if known_for is registry and held == signatory.private_key:
                 return signatory
         signatory = self._establish(registry, keys, name, role)
         if len(self._known) >= SIGNATORIES_KEPT:
@@ -85,13 +85,13 @@ class Signatories:
             raise Refused(
                 "key_missing",
                 "the ledger's root key is not in this key folder",
-                hint="let whoever ran `moot init` do this, outside of `moot run`",
+                hint="run this as the user who ran `moot init`, outside of `moot run`",
             )
         return signatory
 
 
 def find_signatory(registry: State, keys: Keys, name: str, role: str | None = None) -> Signatory:
-    """Who `name` is by the registry, with the private key that proves it; Refused without one."""
+    """Return `name` by the registry, with its private key; Refused without that key."""
     # LDG-040
     key = _valid_key(registry, name)
     held = keys.find(name, key.kid)
@@ -99,15 +99,15 @@ def find_signatory(registry: State, keys: Keys, name: str, role: str | None = No
         raise Refused(
             "key_missing",
             f"the key of {name} is not in this key folder",
-            hint=f"let {name} do it, where its key is: MOOT_KEYS names the folder",
+            hint=f"run this as {name}, with the key folder that has its key (MOOT_KEYS)",
         )
-    # LDG-015: whether a person unlocked the key goes with whoever acts.
+    # LDG-015: the actor carries whether a person unlocked the key.
     acting = VerifiedActor(key.name, key.epoch, key.kid, key.kind, role, held.attended)
     return Signatory(acting, held, acting.as_actor())
 
 
 def find_system_signatory(trust: LedgerTrust, keys: Keys) -> Signatory | None:
-    """The ledger's own `system`; None if its root key is not at hand."""
+    """Return the ledger's own `system`; None if its root key is not here."""
     held = keys.find(SYSTEM, key_id(trust.root))
     if held is None:
         return None
@@ -120,8 +120,8 @@ def _valid_key(registry: State, name: str) -> RegisteredKey:
     if agent is None:
         raise NotFound(
             "agent_not_found",
-            f"no agent is called {name}",
-            hint=f"`moot agent register {name}` makes it one; `moot agent list` shows all"
+            f"no agent is named {name}",
+            hint=f"`moot agent register {name}` registers it; `moot agent list` shows all"
             if AGENT.match(name)
             else f"`moot agent list` shows all; an agent's name is {GRAMMAR}",
         )
@@ -129,7 +129,7 @@ def _valid_key(registry: State, name: str) -> RegisteredKey:
     if key.ended is not None:  # LDG-041
         raise Refused(
             _ENDED[key.ending or KeyEnding.ROTATED],
-            f"{name} no longer signs: {key.ending}",
+            f"{name} can no longer sign: its key is {key.ending}",
             hint="act as another agent; `moot agent register NAME` makes a new one",
         )
     return key

@@ -1,7 +1,7 @@
 """Signs of life: the latest signed heartbeat, or the latest signed event, whichever is newer.
 
-Neither is believed without proof: a heartbeat counts only if the agent's current key signed it, an
-event only if it stands where the index says and its signature holds.
+Neither counts without proof: the agent's current key must have signed the heartbeat; the event must
+be where the index says, with a valid signature.
 """
 
 from __future__ import annotations
@@ -21,14 +21,11 @@ from moot.core.signing import HEARTBEAT, verify
 from moot.engine.replay import Replay
 from moot.engine.signers import Signatory
 
-# No postponed annotations: msgspec would compile each of them anew in every hook.
-
-
 SEEN = "seen"
 
 
 class HeartbeatText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a heartbeat says, and its agent signs."""
+    """The text of a heartbeat, which its agent signs."""
 
     agent: str
     at: str
@@ -38,15 +35,15 @@ class HeartbeatText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def make_heartbeat(signatory: Signatory, origin: str, now: Millis) -> Heartbeat:
-    """A heartbeat of this moment, signed by the agent's key."""
-    who = signatory.acting
-    beat = HeartbeatText(who.id, to_text(now), who.epoch, who.kid, origin)
-    raw = canonical(msgspec.to_builtins(beat))
-    return Heartbeat(who.id, now, who.kid, raw, signatory.signer.sign(HEARTBEAT, raw))
+    """Make a heartbeat for now, signed by the agent's key."""
+    agent = signatory.acting
+    text = HeartbeatText(agent.id, to_text(now), agent.epoch, agent.kid, origin)
+    raw = canonical(msgspec.to_builtins(text))
+    return Heartbeat(agent.id, now, agent.kid, raw, signatory.signer.sign(HEARTBEAT, raw))
 
 
 def latest_signs(view: View, replay: Replay, names: Iterable[str]) -> dict[str, SignOfLife]:
-    """The latest proved sign of life of each; names that have none are left out."""
+    """Return the latest proved sign of life of each name that has one."""
     registry = replay.registry(view)
     signs = ((name, latest_sign(view, replay, registry, name)) for name in names)
     return {name: sign for name, sign in signs if sign is not None}
@@ -54,11 +51,7 @@ def latest_signs(view: View, replay: Replay, names: Iterable[str]) -> dict[str, 
 
 def latest_sign(view: View, replay: Replay, registry: Registry, name: str) -> SignOfLife | None:
     signs = (_sign_by_heartbeat(view, registry, name), _sign_by_event(view, replay, registry, name))
-    return max((sign for sign in signs if sign is not None), key=_time_of, default=None)
-
-
-def _time_of(sign: SignOfLife) -> Millis:
-    return sign.at
+    return max((sign for sign in signs if sign), key=lambda sign: sign.at, default=None)
 
 
 def _sign_by_heartbeat(view: View, registry: Registry, name: str) -> SignOfLife | None:
@@ -69,10 +62,10 @@ def _sign_by_heartbeat(view: View, registry: Registry, name: str) -> SignOfLife 
 
 
 def is_genuine_heartbeat(registry: Registry, stored: Heartbeat) -> bool:
-    """Did the agent's current key sign this heartbeat, and does it say what the row says?
+    """Return whether the agent's current key signed this heartbeat and its text matches the row.
 
-    StoreFailed (`newer_record`) if that key signed something that we cannot read: whoever runs a
-    newer moot must not be taken for dead.
+    StoreFailed (`newer_record`) if that key signed a text that we cannot read: an agent that runs a
+    newer moot must not count as dead.
     """
     # LDG-070
     agent = registry.agents.get(stored.agent)
@@ -82,8 +75,8 @@ def is_genuine_heartbeat(registry: Registry, stored: Heartbeat) -> bool:
     if not verify(bytes.fromhex(key.public), HEARTBEAT, stored.raw, stored.signature):
         return False
     try:
-        beat = msgspec.json.decode(stored.raw, type=HeartbeatText)
-        at = parse_time(beat.at)
+        text = msgspec.json.decode(stored.raw, type=HeartbeatText)
+        at = parse_time(text.at)
     except (msgspec.DecodeError, MootError):
         raise StoreFailed(
             "newer_record",
@@ -91,11 +84,11 @@ def is_genuine_heartbeat(registry: Registry, stored: Heartbeat) -> bool:
             hint="update moot",
         ) from None
     expected = (stored.agent, key.epoch, key.kid, registry.origin, stored.at)
-    return (beat.agent, beat.epoch, beat.kid, beat.origin, at) == expected
+    return (text.agent, text.epoch, text.kid, text.origin, at) == expected
 
 
 def _sign_by_event(view: View, replay: Replay, registry: Registry, name: str) -> SignOfLife | None:
-    """The event that the index points at, if this agent wrote it and its signature holds."""
+    """Return the event that the index points at, if this agent wrote it with a valid signature."""
     row = view.row(SEEN, name)
     agent = registry.agents.get(name)
     if row is None or agent is None:
@@ -118,8 +111,8 @@ def _is_by(record: Record, name: str, epoch: int) -> bool:
     return (actor.id, actor.epoch) == (name, epoch)
 
 
-# When everyone was seen last, as unproved rows say: only those that are shown are proved. A forged
-# row puts nobody on a list, only in line for a proof.
+# When each agent was last seen, by unproved rows. Only the signs that are shown get proved: a
+# forged row cannot make an agent look alive.
 
 
 class _SeenRow(msgspec.Struct, frozen=True, gc=False):
@@ -127,7 +120,7 @@ class _SeenRow(msgspec.Struct, frozen=True, gc=False):
 
 
 def read_claimed_times(view: View) -> dict[str, Millis]:
-    """By name; no sign of life that can be proved is later than what is claimed here."""
+    """Return name -> claimed time. No proved sign of life is later than the claimed one."""
     times = _read_seen_times(view.values(SEEN))
     for name, at in view.heartbeat_times().items():
         times[name] = max(at, times.get(name, at))
@@ -135,7 +128,7 @@ def read_claimed_times(view: View) -> dict[str, Millis]:
 
 
 def _read_seen_times(rows: dict[str, bytes]) -> dict[str, Millis]:
-    """Damaged ones are left out: then somebody's heartbeat, or last act, says when."""
+    """Return name -> time, without damaged rows; heartbeats cover those agents."""
     decode = msgspec.json.Decoder(_SeenRow).decode
     try:
         return {name: decode(value).at for name, value in rows.items()}

@@ -1,8 +1,7 @@
-"""Comparing with another copy of the same ledger: two events signed for one position are a fork.
+"""Compare with another copy of the same ledger: two events signed for one position are a fork.
 
-The caller has verified the other copy by itself. Of each stream the first event is kept that
-differs from ours and is signed by a key we know: everything after it differs by necessity, and one
-event is proof enough.
+The caller has verified the other copy. Of each stream, Moot keeps the first event that differs from
+ours and is signed by a known key. Later ones differ because of it, and one event is proof enough.
 """
 
 from __future__ import annotations
@@ -22,8 +21,7 @@ _ENVELOPE = b'{"payload":'
 
 
 class CopyComparison(NamedTuple):
-    """How many events are the same, are only in the other copy, or differ from ours; and the
-    proof."""
+    """How many events are the same, only in the other copy, or different; and the proof."""
 
     same: int
     ahead: int
@@ -42,7 +40,7 @@ class _Envelope(msgspec.Struct, frozen=True):
 
 
 def witness(engine: Engine, lines: Iterable[bytes]) -> CopyComparison:
-    """Compare every event of a bundle with ours and store what proves a second history."""
+    """Compare every event of a bundle with ours, and store the proof of a second history."""
     # LDG-087
     registry = engine.registry()
     with engine.store.read() as view:
@@ -80,7 +78,7 @@ def _is_signed(registry: Registry, record: Record) -> bool:
 
 
 def _records(lines: Iterable[bytes]) -> Iterator[Record]:
-    """The events of a bundle, in its order."""
+    """Yield the events of a bundle in order."""
     for line in lines:
         if line.startswith(_ENVELOPE):
             envelope = msgspec.json.decode(line, type=_Envelope)

@@ -1,7 +1,7 @@
 """A machine's connection to its keeper: frames over a unix socket or TLS.
 
-A frame is four bytes of length and as many bytes. The other side is known by its certificate's
-fingerprint, which came with the invitation; no public authority is asked.
+A frame is a length in four bytes and that many bytes. The machine recognises its keeper by the
+certificate's fingerprint, which came with the invitation; no certificate authority is involved.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from moot.core.sha256 import sha256
 
 MAX_FRAME: Final = 64 * 1024 * 1024
 FRAME_LENGTH: Final = struct.Struct(">I")  # before every frame
-PIECE: Final = 1 << 14  # bytes that are read in one go, as many as TLS decrypts in one
+CHUNK: Final = 1 << 14  # bytes that are read in one go, as many as TLS decrypts in one
 CONNECT_SECONDS: Final = 3.0
-MOST_PORT: Final = 65_535
-MOST_LABEL: Final = 63  # characters between two points of a host's name
+MAX_PORT: Final = 65_535
+MAX_LABEL: Final = 63  # characters between two points of a host's name
 UNIX: Final = "unix:"
 
 
 class ConnectionLost(Exception):
-    """The connection ended, or what came is no frame, is too long, or came too slowly."""
+    """The connection ended, or a frame was malformed, too long or too slow."""
 
 
 class ConnectFailed(ConnectionLost):
-    """No connection could be made: nothing was sent."""
+    """The connection could not be made: nothing was sent."""
 
 
 class ClientConnection:
@@ -39,15 +39,15 @@ class ClientConnection:
 
     def __init__(self, raw: socket.socket) -> None:
         self._socket = raw
-        self._data = bytearray()
-        self._piece = memoryview(bytearray(PIECE))
-        self._looking: select.poll | None = None
-        self._seconds: float | None = None  # how long the socket waits: telling it is a system call
+        self._received = bytearray()
+        self._read_buffer = memoryview(bytearray(CHUNK))
+        self._poller: select.poll | None = None
+        self._seconds: float | None = None  # the socket's timeout; setting it is a system call
         raw.settimeout(None)
 
     def send(self, frame: bytes, seconds: float, *further: bytes) -> None:
-        """Send a frame; `further` ones travel with it, without waiting for its answer."""
-        self._wait_for(seconds)
+        """Send a frame, and `further` ones with it, without waiting for an answer."""
+        self._set_timeout(seconds)
         data = FRAME_LENGTH.pack(len(frame)) + frame
         for each in further:
             data += FRAME_LENGTH.pack(len(each)) + each
@@ -56,26 +56,26 @@ class ClientConnection:
             if sent < len(data):
                 self._socket.sendall(memoryview(data)[sent:])
         except OSError as error:
-            raise ConnectionLost(str(error) or "it broke off") from None
+            raise ConnectionLost(str(error) or "the connection broke") from None
 
     def receive(self, seconds: float | None, most: int = MAX_FRAME) -> bytes:
-        """Return one whole frame, within the time; with None it may take any time to begin."""
+        """Return one whole frame, received within `seconds`; None waits without a limit."""
         until = None if seconds is None else time.monotonic() + seconds
-        if not self._data:
+        if not self._received:
             self._read_more(seconds)
-        while len(self._data) < FRAME_LENGTH.size:
+        while len(self._received) < FRAME_LENGTH.size:
             self._read_more_until(until)
-        (length,) = FRAME_LENGTH.unpack_from(self._data)
+        (length,) = FRAME_LENGTH.unpack_from(self._received)
         if length > most:
-            raise ConnectionLost("it is too long")
+            raise ConnectionLost("the message is too long")
         end = FRAME_LENGTH.size + length
-        while len(self._data) < end:
+        while len(self._received) < end:
             self._read_more_until(until)
-        frame = bytes(self._data[FRAME_LENGTH.size : end])
-        del self._data[:end]
+        frame = bytes(self._received[FRAME_LENGTH.size : end])
+        del self._received[:end]
         return frame
 
-    def _wait_for(self, seconds: float | None) -> None:
+    def _set_timeout(self, seconds: float | None) -> None:
         if seconds != self._seconds:
             self._socket.settimeout(seconds)
             self._seconds = seconds
@@ -87,24 +87,24 @@ class ClientConnection:
         self._read_more(left)
 
     def _read_more(self, seconds: float | None) -> None:
-        self._wait_for(seconds)
+        self._set_timeout(seconds)
         try:
-            count = self._socket.recv_into(self._piece)
+            count = self._socket.recv_into(self._read_buffer)
         except TimeoutError:
             raise ConnectionLost("no answer in time") from None
         except OSError as error:
-            raise ConnectionLost(str(error) or "it broke off") from None
+            raise ConnectionLost(str(error) or "the connection broke") from None
         if not count:
-            raise ConnectionLost("it broke off")
-        self._data += self._piece[:count]
+            raise ConnectionLost("the connection broke")
+        self._received += self._read_buffer[:count]
 
     @property
     def has_ended(self) -> bool:
-        """True if the other side has closed it while nothing was asked."""
-        if self._looking is None:
-            self._looking = select.poll()
-            self._looking.register(self._socket, select.POLLIN)
-        return bool(self._looking.poll(0))
+        """Return whether the keeper closed the connection while it was idle."""
+        if self._poller is None:
+            self._poller = select.poll()
+            self._poller.register(self._socket, select.POLLIN)
+        return bool(self._poller.poll(0))
 
     def close(self) -> None:
         self._socket.close()
@@ -117,7 +117,7 @@ def connect(address: str, fingerprint: str, seconds: float = CONNECT_SECONDS) ->
     """
     try:
         if address.startswith(UNIX):
-            return ClientConnection(_connect_here(address, seconds))
+            return ClientConnection(_connect_unix(address, seconds))
         return ClientConnection(_connect_tls(address, fingerprint, seconds))
     except TimeoutError:
         raise ConnectFailed("no answer in time") from None
@@ -126,36 +126,35 @@ def connect(address: str, fingerprint: str, seconds: float = CONNECT_SECONDS) ->
 
 
 def read_address(address: str) -> tuple[str, int]:
-    """Return host and port; Unavailable (`bad_address`) if no host could have this name."""
+    """Return host and port; Unavailable (`bad_address`) if the address is malformed."""
     host, _, port = address.rpartition(":")
     host = host.strip("[]")
-    is_port = port.isascii() and port.isdigit() and 0 < int(port) <= MOST_PORT
-    if not (is_port and host.isprintable() and " " not in host and _has_labels(host)):
+    is_port = port.isascii() and port.isdigit() and 0 < int(port) <= MAX_PORT
+    if not (is_port and host.isprintable() and " " not in host and _is_host_name(host)):
         raise Unavailable(
             "bad_address",
-            f"{address!r} is no address",
-            hint=f"an address is HOST:PORT, with a port from 1 to {MOST_PORT}",
+            f"{address!r} is not an address",
+            hint=f"an address is HOST:PORT, with a port from 1 to {MAX_PORT}",
         )
     return host, int(port)
 
 
-def _has_labels(host: str) -> bool:
-    """Could this be the name or the number of a host? The tables of all alphabets are loaded only
-    for a name that needs them."""
+def _is_host_name(host: str) -> bool:
+    """Return whether this can be a host's name or number. IDNA tables load only when needed."""
     if host.isascii():
         labels = host.removesuffix(".").split(".")
-        return all(0 < len(label) <= MOST_LABEL for label in labels)
+        return all(0 < len(label) <= MAX_LABEL for label in labels)
     try:
         return bool(host.encode("idna"))
     except UnicodeError:
         return False
 
 
-def _connect_here(address: str, seconds: float) -> socket.socket:
-    """Connect to a unix socket. It shows no certificate: our own user or root must own it."""
+def _connect_unix(address: str, seconds: float) -> socket.socket:
+    """Connect to a unix socket. It has no certificate, so our own user or root must own it."""
     path = address.removeprefix(UNIX)
     if os.stat(path).st_uid not in (os.geteuid(), 0):
-        raise _another_keeper(address, "another user's socket stands there")
+        raise _another_keeper(address, "the socket belongs to another user")
     plain = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         plain.settimeout(seconds)
@@ -170,7 +169,7 @@ def _connect_tls(address: str, fingerprint: str, seconds: float) -> ssl.SSLSocke
     host, port = read_address(address)
     name: Any = host
     if name.isascii():
-        name = name.encode()  # as text it would be looked up in tables of all alphabets first
+        name = name.encode()  # a str would load the IDNA tables
     plain = socket.create_connection((name, port), seconds)
     plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
@@ -185,7 +184,7 @@ def _connect_tls(address: str, fingerprint: str, seconds: float) -> ssl.SSLSocke
     shown = connection.getpeercert(binary_form=True) or b""
     if fingerprint_of(shown) != fingerprint:
         connection.close()
-        raise _another_keeper(address, "its fingerprint is not the one that is known here")
+        raise _another_keeper(address, "its fingerprint is not the one known here")
     return connection
 
 
@@ -193,11 +192,11 @@ def _another_keeper(address: str, why: str) -> Tampered:
     return Tampered(
         f"another keeper answers at {address}: {why}",
         code="another_keeper",
-        hint="ask whoever keeps the ledger: `moot keep` shows its fingerprint; if that has"
-        " changed for a reason, take a new invitation",
+        hint="compare with the fingerprint that `moot keep` shows on the machine that keeps the"
+        " ledger; if it was changed on purpose, join again with a new invitation",
     )
 
 
 def fingerprint_of(certificate: bytes) -> str:
-    """Return what a certificate is known by: 32 hex digits, short enough to type."""
+    """Return a certificate's fingerprint: 32 hex digits, short enough to type."""
     return sha256(certificate).hexdigest()[:32]

@@ -1,8 +1,8 @@
-"""A machine that its keeper knows no more, although keys of its key folder are on record: the list
-of machines was lost. Both sides of how it is believed.
+"""Join a ledger that is kept on another machine, and join again after the keeper lost its list.
 
-Which key folder a machine has is what it says of itself. Without the list, an invited machine could
-say that it has another machine's, and retire its agents. So a key of that folder signs for it.
+A machine itself says which key folder it has. If the keeper lost its list of machines, an invited
+machine could name another machine's key folder and retire its agents. So it must also sign with a
+key of that folder (`prove_rejoin`).
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from moot.core.machine import KeyClass
 from moot.core.names import SYSTEM
 from moot.core.registry.model import State as Registry
 from moot.core.signing import RETURN, Signer, public_key, verify
-from moot.hosts import messages as ask
+from moot.hosts import messages as wire
 from moot.hosts.connection import ConnectionLost, connect
 from moot.hosts.members import hash_code, joining_statement, prove_invitation
-from moot.hosts.opening import JoinedFile, MachineSecret, check_keeper, secret_place
+from moot.hosts.opening import JoinedFile, MachineSecret, check_keeper, secret_path
 from moot.hosts.replica import KeeperConnection, Membership, keeper_away
 from moot.keys.folder import KeyFolder
 from moot.store.files import replace_own_file, sync_folder, write_new_file
@@ -37,18 +37,19 @@ from moot.workspace.create import choose_mode, not_created
 from moot.workspace.find import FOLDER, JOINED, is_joined
 from moot.workspace.known_workspaces import remember_place
 
-MOST_KEYS: Final = 100  # as many signatures as a hello has room for
+MOST_KEYS: Final = 100  # signatures that fit into the first message
 
 
-def prove_rejoin(signers: Iterable[Signer], origin: str, question: ask.Join) -> ask.HeldKeys:
-    """A machine's side: what its agents' keys sign of this question."""
+def prove_rejoin(signers: Iterable[Signer], origin: str, question: wire.Join) -> wire.HeldKeys:
+    """Sign the question with the agents' keys of this key folder (called by the machine)."""
     statement = _make_statement(origin, question)
-    some = list(signers)[:MOST_KEYS]
-    return tuple((signer.kid, signer.sign(RETURN, statement)) for signer in some)
+    return tuple(
+        (signer.kid, signer.sign(RETURN, statement)) for signer in list(signers)[:MOST_KEYS]
+    )
 
 
-def is_rejoin_proven(registry: Registry, question: ask.Join) -> bool:
-    """True if a key that is valid now, of the key folder that the machine says it has, signed."""
+def is_rejoin_proven(registry: Registry, question: wire.Join) -> bool:
+    """Return whether a valid agent key of the named key folder signed (called by the keeper)."""
     statement = _make_statement(registry.origin, question)
     for kid, signature in question.held[:MOST_KEYS]:
         key = registry.valid_key(kid)
@@ -59,8 +60,8 @@ def is_rejoin_proven(registry: Registry, question: ask.Join) -> bool:
     return False
 
 
-def _make_statement(origin: str, question: ask.Join) -> bytes:
-    """It names the invitation, so that the proof cannot be used again."""
+def _make_statement(origin: str, question: wire.Join) -> bytes:
+    """Build the bytes to sign. They name the invitation, so that a proof works only once."""
     return canonical(
         {
             "custodian": question.custodian,
@@ -72,19 +73,17 @@ def _make_statement(origin: str, question: ask.Join) -> bytes:
     )
 
 
-# Joining a ledger that is kept elsewhere: the invitation, and the workspace that is made of it.
-
 JOIN_SECONDS: Final = 10.0
-# Fingerprint, id and code of an invitation: one that was cut short is told from a wrong one.
+# Fingerprint, id and code, by length: tells an invitation that was cut short from a wrong one.
 _SECRETS: Final = re.compile(r"[0-9a-f]{32}#[0-9a-f]{8}#[0-9a-f]{32}")
-_NOBODY_THERE: Final = (
-    "see that `moot keep` runs there, that this address leads to it from here, and that no firewall"
-    " is in between; then join again"
+_UNREACHABLE_HINT: Final = (
+    "check that `moot keep` runs there and that this machine can reach the address (firewall, DNS),"
+    " then join again"
 )
 
 
 class Invitation(msgspec.Struct, frozen=True):
-    """What `moot invite` prints, as one word: ADDRESS#FINGERPRINT#ID#CODE."""
+    """What `moot invite` prints: ADDRESS#FINGERPRINT#ID#CODE."""
 
     address: str
     fingerprint: str
@@ -97,12 +96,12 @@ class Invitation(msgspec.Struct, frozen=True):
 
 
 def read_invitation(text: str) -> Invitation:
-    parts = text.strip().rsplit("#", 3)  # the path of a socket may hold one, too
+    parts = text.strip().rsplit("#", 3)  # from the right: a socket's path may contain "#"
     if len(parts) != 4 or not parts[0] or not _SECRETS.fullmatch("#".join(parts[1:])):
         raise Malformed(
-            "this is no invitation",
+            "this is not a complete invitation",
             code="bad_invitation",
-            hint="`moot invite` prints one, where the ledger is kept: take the whole line",
+            hint="copy the whole line that `moot invite` prints where the ledger is kept",
         )
     return Invitation(*parts)
 
@@ -110,9 +109,11 @@ def read_invitation(text: str) -> Invitation:
 def join_workspace(
     root: Path, folder: KeyFolder, invitation: Invitation, machine: str, repository: str
 ) -> bool:
-    """Make `.moot/` in `root` with a copy of the ledger that is kept elsewhere; False if there is
-    one whose keeper knows this machine. If it does not any more, the copy that is there goes on. A
-    workspace is whole or absent, whenever the process dies."""
+    """Join the invitation's ledger: make `.moot/` in `root` with a copy of it.
+
+    Returns False if the workspace exists and its keeper knows this machine. If the keeper does not,
+    the machine joins again and keeps its copy. A crash leaves a complete workspace or none.
+    """
     place = root / FOLDER
     if place.exists():
         return is_joined(place) and _rejoin(place, folder, invitation, machine, repository)
@@ -124,11 +125,11 @@ def join_workspace(
     if any(name == SYSTEM for name, _ in folder.list_keys(origin)):
         raise Refused(
             "same_key_folder",
-            "this key folder is the one of the machine that keeps the ledger",
-            hint="another machine has a key folder of its own; MOOT_KEYS names one",
+            "this key folder belongs to the machine that keeps the ledger",
+            hint="each machine needs its own key folder; set MOOT_KEYS to another one",
         )
     own.mkdir(parents=True, exist_ok=True, mode=0o700)
-    _keep_secret(folder, origin, answer)
+    _write_secret(folder, origin, answer)
     with suppress(FileExistsError):
         write_new_file(own / "trust.json", answer.trust, 0o600)
     fresh = root / f"{FOLDER}.new-{secrets.token_hex(6)}"
@@ -155,8 +156,10 @@ def join_workspace(
 def _rejoin(
     place: Path, folder: KeyFolder, invitation: Invitation, machine: str, repository: str
 ) -> bool:
-    """Go on with the copy of a machine that has left, was taken off, or lost its secret; False if
-    its keeper knows it: then there is nothing to do."""
+    """Join again with the copy of a machine that left, was removed or lost its secret.
+
+    Returns False if its keeper still knows it: then there is nothing to do.
+    """
     known = trust_files.read_trust_file(place / "trust.json")
     origin = known.origin
     if _is_member(place, folder, origin):
@@ -170,13 +173,13 @@ def _rejoin(
         lambda question: prove_rejoin(_list_signers(folder, origin), origin, question),
     )
     if trust_files.parse_trust_file(answer.trust).trust() != known.trust():
-        _take_back(invitation, machine, answer)
+        _undo_join(invitation, machine, answer)
         raise Refused(
             "another_ledger",
-            f"{place} holds the copy of another ledger than the one you are invited to",
-            hint="join from another clone, or move that folder away first; the invitation is used",
+            f"{place} is a copy of another ledger than the invitation's",
+            hint="join from another clone, or move that folder away; this needs a new invitation",
         )
-    _keep_secret(folder, origin, answer)
+    _write_secret(folder, origin, answer)
     joined = JoinedFile(invitation.address, invitation.fingerprint, machine)
     replace_own_file(place / JOINED, msgspec.json.encode(joined))
     return True
@@ -185,13 +188,13 @@ def _rejoin(
 def _is_member(place: Path, folder: KeyFolder, origin: str) -> bool:
     try:
         check_keeper(place, folder, origin)
-    except MootError:  # if that is because nobody answers, asking to join says so
+    except MootError:  # an unreachable keeper: the request to join reports it
         return False
     return True
 
 
 def _list_signers(folder: KeyFolder, origin: str) -> list[Signer]:
-    """The agents whose keys are here, and can be read."""
+    """Return the agents' keys of this key folder that are readable and not locked."""
     signers = []
     for name, kid in folder.list_keys(origin):
         with suppress(MootError):
@@ -201,18 +204,18 @@ def _list_signers(folder: KeyFolder, origin: str) -> list[Signer]:
     return signers
 
 
-def _take_back(invitation: Invitation, machine: str, answer: ask.Joined) -> None:
-    """Leave at once what was joined by mistake."""
+def _undo_join(invitation: Invitation, machine: str, answer: wire.Joined) -> None:
+    """Leave the ledger that was joined by mistake."""
     member = Membership(invitation.address, invitation.fingerprint, machine, answer.secret)
     connection = KeeperConnection(member)
-    with suppress(MootError):  # an older keeper, or none: its user sees an idle machine
-        connection.ask(ask.Leave(), ask.Done)
+    with suppress(MootError):  # an older or stopped keeper: its list shows an idle machine
+        connection.ask(wire.Leave(), wire.Done)
     connection.close()
 
 
-def _keep_secret(folder: KeyFolder, origin: str, answer: ask.Joined) -> None:
+def _write_secret(folder: KeyFolder, origin: str, answer: wire.Joined) -> None:
     secret = msgspec.json.encode(MachineSecret(answer.secret.hex()))
-    replace_own_file(secret_place(folder, origin), secret, 0o600)
+    replace_own_file(secret_path(folder, origin), secret, 0o600)
 
 
 def _ask_to_join(
@@ -220,24 +223,24 @@ def _ask_to_join(
     custodian: str,
     machine: str,
     repository: str,
-    prove: Callable[[ask.Join], ask.HeldKeys] = lambda _: (),
-) -> ask.Joined:
-    """`prove` shows that this key folder has joined before."""
+    prove: Callable[[wire.Join], wire.HeldKeys] = lambda _: (),
+) -> wire.Joined:
+    """Send the request to join. `prove` signs that this key folder has joined before."""
     statement = joining_statement(machine, custodian, repository)
     proof = prove_invitation(hash_code(invitation.code), statement)
-    question = ask.Join(ask.VERSION, machine, custodian, repository, invitation.id, proof)
+    question = wire.Join(wire.VERSION, machine, custodian, repository, invitation.id, proof)
     question = msgspec.structs.replace(question, held=prove(question))
     try:
         connection = connect(invitation.address, invitation.fingerprint)
         try:
-            connection.send(ask.encode(question), JOIN_SECONDS)
-            answer = ask.decode_answer(connection.receive(JOIN_SECONDS))
+            connection.send(wire.encode(question), JOIN_SECONDS)
+            answer = wire.decode_answer(connection.receive(JOIN_SECONDS))
         finally:
             connection.close()
     except ConnectionLost as error:
-        raise keeper_away(invitation.address, str(error), _NOBODY_THERE) from None
-    if isinstance(answer, ask.Failed):
-        raise ask.raise_failure(answer)
-    if not isinstance(answer, ask.Joined):
-        raise StoreFailed("bad_answer", "the keeper answered something else", hint="try again")
+        raise keeper_away(invitation.address, str(error), _UNREACHABLE_HINT) from None
+    if isinstance(answer, wire.Failed):
+        raise wire.unpack_error(answer)
+    if not isinstance(answer, wire.Joined):
+        raise StoreFailed("bad_answer", "the keeper sent an unexpected answer", hint="try again")
     return answer

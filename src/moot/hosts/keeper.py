@@ -1,4 +1,4 @@
-"""A keeper at work: its certificate, the machines that may connect, and where it listens."""
+"""Run a keeper: its certificate, the machines that may connect, and where it listens."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from moot.core.errors import Malformed, MootError, Refused, StoreFailed
 from moot.core.signing import Signer
 from moot.core.version import VERSION
 from moot.engine.engine import Engine
-from moot.hosts import messages as ask
+from moot.hosts import messages as wire
 from moot.hosts.connection import MAX_FRAME, fingerprint_of
 from moot.hosts.joining import is_rejoin_proven
 from moot.hosts.listener import KeeperListener
 from moot.hosts.members import Member, MemberFile, Members, joining_statement
-from moot.hosts.request_handler import Request, RequestHandler, answer_safely, reply_if_it_fails
+from moot.hosts.request_handler import Request, RequestHandler, answer_safely, reply_on_error
 from moot.hosts.server_connection import ServerConnection
 from moot.hosts.session_owner import OWNER
 from moot.store.artifacts import FileArtifacts
 from moot.store.files import write_new_file
 
 # The keeper's own TLS certificate, in DER: the smallest that TLS accepts (RFC 5280 and 8410).
-# Nobody checks its name or dates; machines compare the fingerprint.
+# Machines compare its fingerprint and ignore its name and dates.
 
 CERTIFICATE_FILE: Final = "keeper.pem"
 _ED25519: Final = bytes.fromhex("06032b6570")  # the object id 1.3.101.112
@@ -55,7 +55,7 @@ def _bits(content: bytes) -> bytes:
 
 
 def make_certificate(signer: Signer) -> bytes:
-    """A certificate of the signer's key, signed by itself, in DER."""
+    """Make a self-signed certificate of the signer's key, in DER."""
     algorithm = _sequence(_ED25519)
     name = _sequence(_der(0x31, _sequence(_COMMON_NAME, _der(0x0C, b"moot keeper"))))
     serial = _der(0x02, b"\x01" + os.urandom(15))
@@ -73,53 +73,53 @@ def make_certificate(signer: Signer) -> bytes:
 
 def _pem(kind: str, content: bytes) -> str:
     text = base64.b64encode(content).decode()
-    connections = "\n".join(text[start : start + 64] for start in range(0, len(text), 64))
-    return f"-----BEGIN {kind}-----\n{connections}\n-----END {kind}-----\n"
+    lines = "\n".join(text[start : start + 64] for start in range(0, len(text), 64))
+    return f"-----BEGIN {kind}-----\n{lines}\n-----END {kind}-----\n"
 
 
 def ensure_certificate(folder: Path) -> Path:
-    """The keeper's key and certificate in `folder`, made on first use; only its user may read."""
-    place = folder / CERTIFICATE_FILE
-    if not place.exists():
+    """Return the file with the keeper's key and certificate; make it on first use, mode 0600."""
+    path = folder / CERTIFICATE_FILE
+    if not path.exists():
         seed = Signer.new_seed()
         key = _sequence(_der(0x02, b"\0"), _sequence(_ED25519), _der(0x04, _der(0x04, seed)))
         certificate = make_certificate(Signer(seed))
         text = _pem("PRIVATE KEY", key) + _pem("CERTIFICATE", certificate)
         with suppress(FileExistsError):  # another process was first
-            write_new_file(place, text.encode(), 0o600)
-    return place
+            write_new_file(path, text.encode(), 0o600)
+    return path
 
 
-def read_fingerprint(place: Path) -> str:
-    """What the certificate in the file is known by."""
-    text = place.read_text("ascii")
+def read_fingerprint(path: Path) -> str:
+    """Return the fingerprint of the certificate in the file."""
+    text = path.read_text("ascii")
     begin = text.index("-----BEGIN CERTIFICATE-----")
     return fingerprint_of(ssl.PEM_cert_to_DER_cert(text[begin:]))
 
 
-def server_context(place: Path) -> ssl.SSLContext:
+def server_context(path: Path) -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_3
-    context.num_tickets = 0  # nobody comes back to a session: it would save no round trip
-    context.load_cert_chain(place)
+    context.num_tickets = 0  # clients do not resume TLS sessions: it would save no round trip
+    context.load_cert_chain(path)
     return context
 
 
-# Each keeper holds a lock on one file, which the system releases when it ends or is killed. On a
-# disk without such locks a keeper that has ever run counts as running.
+# Each keeper holds a shared lock on one file; the system releases it when the process exits. On a
+# file system without flock, a keeper that has ever run counts as running.
 
 RUNNING_FILE: Final = "running"
 
 
-def mark_running(folder: Path) -> IO[bytes]:
-    """The mark of one more keeper, which lasts until this is closed."""
-    mark = open(folder / RUNNING_FILE, "ab")  # noqa: SIM115 - as long as the keeper runs
-    with suppress(OSError):  # no such locks: it keeps the ledger all the same
+def mark_keeper_running(folder: Path) -> IO[bytes]:
+    """Show that one more keeper runs, until the returned file is closed."""
+    mark = open(folder / RUNNING_FILE, "ab")  # noqa: SIM115 - open as long as the keeper runs
+    with suppress(OSError):  # no flock here: the keeper works without it
         fcntl.flock(mark, fcntl.LOCK_SH)
     return mark
 
 
-def is_any_running(folder: Path) -> bool:
+def is_keeper_running(folder: Path) -> bool:
     with suppress(OSError), open(folder / RUNNING_FILE, "rb") as mark:
         try:
             fcntl.flock(mark, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -132,34 +132,34 @@ FOLDER: Final = "keeper"
 
 
 class _Peer:
-    """The machine on one connection; `number` says which it is."""
+    """The machine on one connection, and its number in the list of machines."""
 
     def __init__(self, machine: str, secret: bytes, number: int) -> None:
         self._machine = machine
         self._secret = secret
         self.number = number
         self.asked_at = time.monotonic()  # when it asked last
-        self._known: tuple[Members, Member] | None = None
+        self._cached: tuple[Members, Member] | None = None
 
-    def current_member(self, listed: Members, members: MemberFile) -> Member:
-        """Who it is by the list as it stands now; Refused once it was taken off."""
-        if self._known is None or self._known[0] is not listed:
-            self._known = listed, members.authenticate(self._machine, self._secret)
-        return self._known[1]
+    def current_member(self, members: Members, file: MemberFile) -> Member:
+        """Return its entry in the current list; Refused if it left or was revoked."""
+        if self._cached is None or self._cached[0] is not members:
+            self._cached = members, file.authenticate(self._machine, self._secret)
+        return self._cached[1]
 
-    def is_member(self, members: MemberFile) -> bool:
-        """False once the machine was taken off."""
+    def is_member(self, file: MemberFile) -> bool:
+        """Return False if the machine left or was revoked."""
         try:
-            self.current_member(members.read(), members)
+            self.current_member(file.read(), file)
         except Refused:
             return False
-        except MootError:  # the list cannot be read just now: the next request says so
+        except MootError:  # the list is unreadable: the next request reports it
             return True
         return True
 
 
 class KeeperServer:
-    """Answers machines until it is closed. `repository` is what joining machines must work on."""
+    """Answers machines until it is closed. Joining machines must work on `repository`."""
 
     def __init__(
         self,
@@ -171,8 +171,8 @@ class KeeperServer:
         on_failure: Callable[[], None] = lambda: None,
         warn: Callable[[str], None] = lambda _: None,
     ) -> None:
-        """`on_failure` is called if it can answer nobody any more; `close` then raises why. `warn`
-        is told what hinders it while it goes on. Another thread calls both."""
+        """The listener thread calls `on_failure` if it stops (`close` then raises the reason), and
+        `warn` with problems that it survives."""
         folder.mkdir(mode=0o700, exist_ok=True)
         self._folder = folder
         self._engine = engine
@@ -180,28 +180,28 @@ class KeeperServer:
         self._repository = repository
         self.members = MemberFile(folder)
         self._handler = RequestHandler(engine, artifacts, folder)
-        self._listening = KeeperListener(self, on_failure, warn)
+        self._listener = KeeperListener(self, on_failure, warn)
         self._peers: dict[ServerConnection, _Peer] = {}
-        self._listed: Members | None = None  # the machines, for what has come just now
+        self._members_now: Members | None = None  # the list as read for this step
         self._certificate = ensure_certificate(folder)
-        self._mark = mark_running(folder)
+        self._mark = mark_keeper_running(folder)
 
     @property
     def fingerprint(self) -> str:
         return read_fingerprint(self._certificate)
 
-    def listen_here(self, place: Path) -> None:
-        """Listen for other clones and containers of this machine, without a port."""
-        self._listening.listen_unix(place)
+    def listen_unix(self, path: Path) -> None:
+        """Listen for other clones and containers on this machine, without a port."""
+        self._listener.listen_unix(path)
 
-    def listen(self, host: str, port: int) -> int:
-        return self._listening.listen_tls(host, port, server_context(self._certificate))
+    def listen_tls(self, host: str, port: int) -> int:
+        return self._listener.listen_tls(host, port, server_context(self._certificate))
 
     def close(self) -> None:
-        self._listening.close()
+        self._listener.close()
         self._handler.close()
         self._mark.close()
-        failure = self._listening.failure
+        failure = self._listener.failure
         if failure is not None:
             raise StoreFailed(
                 "keeper_failed",
@@ -212,38 +212,38 @@ class KeeperServer:
     # Called by the one thread that serves all connections (`listener.py`).
 
     def receive(self, connection: ServerConnection, frame: bytes) -> None:
-        """The first frame of a connection says who it is; each further one is a question."""
+        """Read the first frame of a connection as its hello, each later one as a question."""
         peer = self._peers.get(connection)
 
-        def fail(why: ask.Failed) -> None:
-            connection.is_last = peer is None
-            self._listening.answer(connection, ask.encode(why))
+        def fail(why: wire.Failed) -> None:
+            connection.closes_after_answer = peer is None
+            self._listener.answer(connection, wire.encode(why))
 
         def read() -> None:
-            question = ask.decode_question(frame)
+            question = wire.decode_question(frame)
             if peer is None:
                 self._admit(connection, question)
             else:
-                self._handler.receive(self._asked(connection, peer, question))
+                self._handler.receive(self._make_request(connection, peer, question))
 
-        reply_if_it_fails(read, fail)
+        reply_on_error(read, fail)
 
-    def _asked(
-        self, connection: ServerConnection, peer: _Peer, question: ask.AnyQuestion
+    def _make_request(
+        self, connection: ServerConnection, peer: _Peer, question: wire.AnyQuestion
     ) -> Request:
         peer.asked_at = time.monotonic()
         return Request(
             self._current_member(peer),
             connection,
             question,
-            lambda answer: self._listening.answer(connection, ask.encode(answer)),
-            lambda find: self._listening.answer_aside(
-                connection, lambda: ask.encode(answer_safely(find))
+            lambda answer: self._listener.answer(connection, wire.encode(answer)),
+            lambda find: self._listener.answer_in_background(
+                connection, lambda: wire.encode(answer_safely(find))
             ),
         )
 
     def step(self) -> float:
-        self._listed = None
+        self._members_now = None
         return self._handler.step()
 
     def keeps_turn(self, connection: ServerConnection) -> bool:
@@ -260,8 +260,11 @@ class KeeperServer:
         ]
 
     def find_surplus(self, most: int) -> ServerConnection | None:
-        """Of a machine that has more than half of what there may be the longest silent connection,
-        else the one that has waited longest for an answer: its machine connects again."""
+        """Return a connection to close when all `most` are used, or None.
+
+        Only a machine with more than half of them loses one: the one that has been idle longest,
+        else the one that has waited longest for an answer. That machine reconnects.
+        """
         numbers = [peer.number for peer in self._peers.values()]
         greediest = max(numbers, key=numbers.count, default=0)
         if numbers.count(greediest) <= most // 2:
@@ -274,13 +277,16 @@ class KeeperServer:
         return min(theirs, key=lambda connection: theirs[connection])
 
     def find_largest(self) -> ServerConnection | None:
-        """Return the largest connection of the machine that has most bytes in memory."""
+        """Return the largest connection of the machine that has the most bytes in memory."""
         held: Counter[int] = Counter()
         for connection, peer in self._peers.items():
-            held[peer.number] += connection.held
+            held[peer.number] += connection.buffered_bytes
         return max(
             self._peers,
-            key=lambda connection: (held[self._peers[connection].number], connection.held),
+            key=lambda connection: (
+                held[self._peers[connection].number],
+                connection.buffered_bytes,
+            ),
             default=None,
         )
 
@@ -289,43 +295,46 @@ class KeeperServer:
         self._handler.forget(connection)
 
     def _current_member(self, peer: _Peer) -> Member:
-        """The list is read once for all that has come."""
-        if self._listed is None:
-            self._listed = self.members.read()
-        return peer.current_member(self._listed, self.members)
+        """Look the machine up in a list that is read once for each step."""
+        if self._members_now is None:
+            self._members_now = self.members.read()
+        return peer.current_member(self._members_now, self.members)
 
-    def _admit(self, connection: ServerConnection, question: ask.AnyQuestion) -> None:
-        """Welcome a machine, or let one join; both may write to the list of machines, which others
-        may be changing: another thread waits for that."""
-        if isinstance(question, ask.Join):
-            connection.is_last = True
-            self._listening.answer_aside(
-                connection, lambda: ask.encode(answer_safely(lambda: self._join(question)))
+    def _admit(self, connection: ServerConnection, question: wire.AnyQuestion) -> None:
+        """Welcome a machine, or let one join.
+
+        Both may write to the list of machines, which another process may have locked, so a
+        background thread does that.
+        """
+        if isinstance(question, wire.Join):
+            connection.closes_after_answer = True
+            self._listener.answer_in_background(
+                connection, lambda: wire.encode(answer_safely(lambda: self._join(question)))
             )
             return
-        if not isinstance(question, ask.Hello):
-            raise Malformed("a line begins with a greeting", code="bad_request")
-        ask.require_same_version(ask.VERSION, question.version)
+        if not isinstance(question, wire.Hello):
+            raise Malformed("the first message must be a hello", code="bad_request")
+        wire.require_same_version(wire.VERSION, question.version)
         member = self.members.authenticate(question.machine, question.secret)
         self._peers[connection] = _Peer(question.machine, question.secret, member.number)
-        connection.most = MAX_FRAME
-        if self.members.is_seen(member, question.program, self._engine.clock()):
-            self._listening.answer(connection, self._welcome())
+        connection.max_frame = MAX_FRAME
+        if self.members.is_seen_recently(member, question.program, self._engine.clock()):
+            self._listener.answer(connection, self._welcome())
         else:
-            self._listening.answer_aside(
+            self._listener.answer_in_background(
                 connection, lambda: self._note_seen(member, question.program)
             )
 
     def _note_seen(self, member: Member, program: str) -> bytes:
-        with suppress(MootError, OSError):  # no room for it: no reason to send anybody away
+        with suppress(MootError, OSError):  # a full disk is no reason to refuse the machine
             self.members.note_seen(member, program, self._engine.clock())
         return self._welcome()
 
     def _welcome(self) -> bytes:
-        return ask.encode(ask.Welcome(ask.VERSION, VERSION, self._engine.clock()))
+        return wire.encode(wire.Welcome(wire.VERSION, VERSION, self._engine.clock()))
 
-    def _join(self, question: ask.Join) -> ask.Joined:
-        ask.require_same_version(ask.VERSION, question.version)
+    def _join(self, question: wire.Join) -> wire.Joined:
+        wire.require_same_version(wire.VERSION, question.version)
         if self._repository and question.repository != self._repository:
             raise Refused(
                 "another_repository",
@@ -340,34 +349,35 @@ class KeeperServer:
             statement,
             question.proof,
             self._engine.clock(),
-            lambda listed: self._require_own_custodian(listed, question),
+            lambda members: self._require_own_custodian(members, question),
             self._highest_owner(),
         )
-        return ask.Joined(secret, self._trust)
+        return wire.Joined(secret, self._trust)
 
-    def _require_own_custodian(self, listed: Members, question: ask.Join) -> None:
-        """A machine says itself which key folder it has: never one that is another's already."""
-        machines, registry = listed.machines, self._engine.registry()
-        theirs = {one.custodian for one in machines if one.revoked_at is None}
+    def _require_own_custodian(self, members: Members, question: wire.Join) -> None:
+        """Refuse a key folder that another machine has: the machine itself names its folder."""
+        machines, registry = members.machines, self._engine.registry()
+        theirs = {member.custodian for member in machines if member.revoked_at is None}
         if question.custodian in theirs | {registry.custodian}:
             raise Refused(
                 "custodian_taken",
                 "this key folder belongs to a machine that shares the ledger already",
-                hint="work in that machine's clone; or where the ledger is kept let it be taken"
-                " off first: `moot machine list` shows it, `moot machine revoke NAME` does it",
+                hint="work in that machine's clone; or remove it first, on the machine that keeps"
+                " the ledger: `moot machine list`, then `moot machine revoke NAME`",
             )
-        former = {one.custodian for one in machines if one.revoked_at is not None}
+        former = {member.custodian for member in machines if member.revoked_at is not None}
         on_record = {key.custodian for key in registry.keys.values() if key.ended is None}
         if question.custodian in on_record - former and not is_rejoin_proven(registry, question):
             raise Refused(
                 "key_folder_unproven",
-                "keys of this key folder are on record, of a machine that the keeper's list does"
-                " not name any more",
-                hint="join in the clone of that machine, with one of its agents' keys in the key"
-                " folder; else with a new key folder (MOOT_KEYS)",
+                "the ledger has keys of this key folder, but its machine is no longer in the"
+                " keeper's list",
+                hint="join in the clone of that machine, with a key of one of its agents in the"
+                " key folder; or use a new key folder (MOOT_KEYS)",
             )
 
     def _highest_owner(self) -> int:
-        """Return the highest number of a machine that owns a session, joined or forgotten."""
+        """Return the highest number of a machine that owns a session, even if it left the list."""
         with self._engine.store.read() as view:
-            return max((home for name, _, home in view.all_cursors() if name == OWNER), default=0)
+            owners = (owner for name, _, owner in view.all_cursors() if name == OWNER)
+            return max(owners, default=0)

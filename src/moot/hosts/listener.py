@@ -1,10 +1,10 @@
-"""Who may connect to the keeper, how many at once, and how long that may take.
+"""The keeper's event loop: accept connections, read frames, send answers, enforce limits.
 
-A unix socket for the same machine, TLS for others. One thread serves all connections: it takes
-whatever has come on any of them, has it answered, and never waits for one of them. So the commands
-that have come meanwhile are recorded together. What takes long is done aside, by a few other
-threads. When there are as many connections as there may be, a machine that has most of them makes
-room for others. When the system has no room for one more, it accepts nobody for a moment.
+It listens on a unix socket for the same machine and with TLS for others. One thread serves all
+connections and never waits for one of them, so that commands which arrive together are recorded
+together. A few background threads do what takes long. At the connection limit, the machine with
+more than half of the connections loses one. When the system is out of file descriptors or memory,
+the keeper pauses accepting for a moment.
 """
 
 from __future__ import annotations
@@ -31,66 +31,67 @@ from moot.hosts.server_connection import ServerConnection
 MAX_CONNECTIONS: Final = 200
 BACKLOG: Final = 256
 HELLO_SECONDS: Final = 5.0
-MAX_HELLO: Final = 16 * 1024  # of somebody who has not said yet who they are
-# Questions that have come or begun to, and answers that nobody has read yet, are kept in memory.
-# Above this, over all connections, the largest one ends; only a long one is counted.
+MAX_HELLO: Final = 16 * 1024  # bytes of a first frame, from an unknown sender
+# Bytes of unanswered questions and unread answers in memory, over all connections. Above this the
+# keeper drops the largest connection; it sums up only after one has more than COUNTED_BYTES.
 MAX_BUFFERED: Final = 256 * 1024 * 1024
-LONG: Final = 1024 * 1024
+COUNTED_BYTES: Final = 1024 * 1024
 ANSWER_SECONDS: Final = 10.0
 IDLE_SECONDS: Final = 900.0
-# How long to wait for the next command of a connection that may go on in its turn.
-NEXT_SECONDS: Final = 0.006
+# How long a connection that keeps its turn has time for its next commit.
+KEPT_TURN_SECONDS: Final = 0.006
 CLOSING_SECONDS: Final = 5.0
-REVOKED_CHECK_SECONDS: Final = 2.0  # between two searches for revoked machines
-ASIDE: Final = 4  # threads for what takes long
-# A pending connection stays pending after a failed accept: without a pause we would spin.
-NO_ROOM_SECONDS: Final = 0.5
-NO_ROOM: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
+REVOKED_CHECK_SECONDS: Final = 2.0
+BACKGROUND_THREADS: Final = 4
+# After a failed accept the connection stays pending: without a pause the loop would spin.
+ACCEPT_PAUSE_SECONDS: Final = 0.5
+OUT_OF_RESOURCES: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
 
 READ, WRITE = selectors.EVENT_READ, selectors.EVENT_WRITE
 
 
 class Keeper(Protocol):
-    """What answers the frames. One thread calls all of it, and none of it waits."""
+    """Answers the frames. The listener's thread calls all methods; none may block."""
 
     def receive(self, connection: ServerConnection, frame: bytes) -> None:
-        """A frame has come. It is answered with `KeeperListener.answer`, now or later."""
+        """Handle a frame; answer it with `KeeperListener.answer`, now or later."""
         ...
 
     def step(self) -> float:
-        """Everything that had come was received: act on it. Returns when there is something to do
-        even if nothing comes."""
+        """Act on all frames received so far; return when to be called again without new ones."""
         ...
 
     def keeps_turn(self, connection: ServerConnection) -> bool:
-        """May this connection go on in its turn, if it does so at once?"""
+        """Return whether this connection may commit again in its turn, if it does so at once."""
         ...
 
     def forget_turn(self, connection: ServerConnection) -> None:
-        """It kept its turn and asked nothing."""
+        """End the turn of a connection that kept it and asked nothing."""
         ...
 
     def find_revoked(self) -> list[ServerConnection]:
-        """Connections of machines that have been taken off since they authenticated."""
+        """Return connections of machines that were removed after they authenticated."""
         ...
 
     def find_surplus(self, most: int) -> ServerConnection | None:
-        """The connection that is ended if there are `most` already and somebody needs one."""
+        """Return the connection to close when all `most` are used, or None."""
         ...
 
     def find_largest(self) -> ServerConnection | None:
-        """The connection that is ended if more is kept in memory than there is room for."""
+        """Return the connection to close when the buffers are too large."""
         ...
 
     def forget(self, connection: ServerConnection) -> None:
-        """The connection has ended."""
+        """Forget a connection that has ended."""
         ...
 
 
 class KeeperListener:
-    """Takes connections on one or more sockets until it is closed. If its thread ever fails, it
-    ends all connections, `failure` says why, and `on_failure` is called: nobody would be answered
-    any more. `warn` is told, once, if connections could not be taken."""
+    """Serves connections on one or more sockets until it is closed.
+
+    If its thread fails, it closes all connections, sets `failure` and calls `on_failure`. It calls
+    `warn` once if it could not accept connections.
+    """
 
     def __init__(
         self,
@@ -104,29 +105,30 @@ class KeeperListener:
         self._has_warned = False
         self.failure: Exception | None = None
         self._selector = selectors.DefaultSelector()
-        self._wakes, self._is_woken = socket.socketpair()
-        self._is_woken.setblocking(False)
-        self._wakes.setblocking(False)
-        self._selector.register(self._is_woken, READ, None)
-        self._calls: deque[Callable[[], object]] = deque()  # of other threads
-        self._aside = ThreadPoolExecutor(ASIDE, "moot-aside")
-        self._works: dict[ServerConnection, Callable[[], bytes]] = {}  # that no thread does yet
+        self._wake_sender, self._wake_receiver = socket.socketpair()
+        self._wake_receiver.setblocking(False)
+        self._wake_sender.setblocking(False)
+        self._selector.register(self._wake_receiver, READ, None)
+        self._queued_calls: deque[Callable[[], object]] = deque()  # of other threads
+        self._workers = ThreadPoolExecutor(BACKGROUND_THREADS, "moot-aside")
+        self._background_work: dict[
+            ServerConnection, Callable[[], bytes]
+        ] = {}  # that no thread does yet
         self._thread: threading.Thread | None = None
         self._sockets: dict[socket.socket, ssl.SSLContext | None] = {}
-        self._places: list[Path] = []
+        self._socket_paths: list[Path] = []
         self._connections: dict[ServerConnection, int] = {}  # -> what its selector waits for
-        self._asking: list[ServerConnection] = []  # may have a whole frame
+        self._with_input: list[ServerConnection] = []  # may have a whole frame
         self._broken: list[ServerConnection] = []
-        self._kept: dict[ServerConnection, float] = {}  # keeps its turn -> until when
-        self._look_at = math.inf  # when the first connection may have to be ended
-        self._revoked_check_at = math.inf  # when to look for machines that were taken off
-        self._accept_again_at = math.inf  # when connections are taken again, while none are
+        self._turn_ends_at: dict[ServerConnection, float] = {}  # keeps its turn -> until when
+        self._next_deadline = math.inf  # when the first connection may have to be ended
+        self._next_revoked_check = math.inf  # when to look for machines that were taken off
+        self._resume_accepting_at = math.inf  # when connections are taken again, while none are
         self._closing = False
 
     def listen_unix(self, place: Path) -> None:
-        """Listen on a socket of this machine, which only its user may use; OSError if something
-        else is there."""
-        _remove_left_socket(place)
+        """Listen on a unix socket that only our user may use; OSError if the path is taken."""
+        _remove_stale_socket(place)
         listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
             listening.bind(str(place))
@@ -134,11 +136,11 @@ class KeeperListener:
         except BaseException:
             listening.close()
             raise
-        self._places.append(place)
+        self._socket_paths.append(place)
         self._begin(listening, None)
 
     def listen_tls(self, host: str, port: int, context: ssl.SSLContext) -> int:
-        """Listen there; returns the port, which the system chooses for 0."""
+        """Listen on a TLS port and return it; for port 0 the system chooses one."""
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         listening = socket.create_server((host, port), family=family, backlog=BACKLOG)
         self._begin(listening, context)
@@ -154,33 +156,33 @@ class KeeperListener:
             self._thread.start()
 
     def answer(self, connection: ServerConnection, frame: bytes) -> None:
-        """Send an answer: as much as can be sent now, the rest as the other side reads it."""
+        """Send an answer: as much as possible now, the rest as the machine reads it."""
         if connection not in self._connections:
-            return  # it has ended meanwhile
+            return  # it ended meanwhile
         try:
             connection.begin_answer(frame, ANSWER_SECONDS)
         except ConnectionLost:
             self._broken.append(connection)
             return
         if self._keeper.keeps_turn(connection):
-            self._kept[connection] = time.monotonic() + NEXT_SECONDS
-        self._note_written(connection)
+            self._turn_ends_at[connection] = time.monotonic() + KEPT_TURN_SECONDS
+        self._update_interest(connection)
         self._bound_buffers(connection)
 
-    def answer_aside(self, connection: ServerConnection, work: Callable[[], bytes]) -> None:
-        """Have another thread make the answer, for it takes long."""
-        self._works[connection] = work
-        with suppress(RuntimeError):  # it is closing
-            self._aside.submit(self._make_answer, connection)
+    def answer_in_background(self, connection: ServerConnection, work: Callable[[], bytes]) -> None:
+        """Let a background thread make an answer that takes long."""
+        self._background_work[connection] = work
+        with suppress(RuntimeError):  # the pool is shut down
+            self._workers.submit(self._make_answer, connection)
 
     def _make_answer(self, connection: ServerConnection) -> None:
-        work = self._works.pop(connection, None)
-        if work is not None:  # else the connection has ended meanwhile
+        work = self._background_work.pop(connection, None)
+        if work is not None:  # else the connection ended meanwhile
             frame = work()
             self._call_soon(lambda: self.answer(connection, frame))
 
     def close(self) -> None:
-        """What has come is still answered if it is being acted on; a second call changes
+        """Stop serving. Requests that are being handled are still answered. A second call does
         nothing."""
         if self._closing:
             return
@@ -190,23 +192,23 @@ class KeeperListener:
             self._thread.join(CLOSING_SECONDS)
         else:
             self._end_all()
-        self._aside.shutdown(wait=False, cancel_futures=True)
-        for place in self._places:
+        self._workers.shutdown(wait=False, cancel_futures=True)
+        for place in self._socket_paths:
             place.unlink(missing_ok=True)
 
     def _call_soon(self, act: Callable[[], object]) -> None:
-        """From any thread: have the one thread do this."""
-        self._calls.append(act)
-        with suppress(BlockingIOError, OSError):  # it is woken anyway, or has ended
-            self._wakes.send(b".")
+        """Let the listener's thread call this. May be called from any thread."""
+        self._queued_calls.append(act)
+        with suppress(BlockingIOError, OSError):  # it wakes up anyway, or has ended
+            self._wake_sender.send(b".")
 
     def _run(self) -> None:
         next_step = math.inf
         try:
             while not self._closing:
                 self._read_ready(self._seconds_until(next_step))
-                for connection in self._take_asking():
-                    self._ask(connection)
+                for connection in self._take_with_input():
+                    self._handle_frame(connection)
                 self._end_expired()
                 next_step = self._keeper.step()
         except Exception as error:  # noqa: BLE001 - `on_failure` ends the keeper
@@ -216,16 +218,21 @@ class KeeperListener:
             self._end_all()
 
     def _seconds_until(self, next_step: float) -> float | None:
-        if self._asking or self._broken:
+        if self._with_input or self._broken:
             return 0
-        nearest = (next_step, self._look_at, self._revoked_check_at, self._accept_again_at)
-        moment = min(*nearest, *self._kept.values())
+        nearest = (
+            next_step,
+            self._next_deadline,
+            self._next_revoked_check,
+            self._resume_accepting_at,
+        )
+        moment = min(*nearest, *self._turn_ends_at.values())
         return None if moment == math.inf else max(0.0, moment - time.monotonic())
 
     def _read_ready(self, seconds: float | None) -> None:
         for key, ready in self._selector.select(seconds):
             if isinstance(key.data, ServerConnection):
-                self._serve(key.data, ready)
+                self._read_or_write(key.data, ready)
             elif key.data is not None:
                 self._accept(key.data)
             else:
@@ -233,54 +240,55 @@ class KeeperListener:
 
     def _run_calls(self) -> None:
         with suppress(BlockingIOError):
-            self._is_woken.recv(4096)
-        for _ in range(len(self._calls)):
-            self._calls.popleft()()
+            self._wake_receiver.recv(4096)
+        for _ in range(len(self._queued_calls)):
+            self._queued_calls.popleft()()
 
     def _accept(self, listening: socket.socket) -> None:
         try:
             raw, _ = listening.accept()
-        except OSError as error:  # it went away again, or there is no room for more
-            if error.errno in NO_ROOM:
+        except OSError as error:  # the client has left, or the system is out of resources
+            if error.errno in OUT_OF_RESOURCES:
                 self._pause_accepting(error)
             return
         if len(self._connections) >= MAX_CONNECTIONS and not self._make_room():
-            raw.close()  # its machine asks again
+            raw.close()  # its machine tries again
             return
         try:
             connection = ServerConnection(raw, self._sockets[listening])
         except OSError:
             raw.close()
             return
-        connection.most = MAX_HELLO
+        connection.max_frame = MAX_HELLO
         if not self._connections:
-            self._revoked_check_at = time.monotonic() + REVOKED_CHECK_SECONDS
+            self._next_revoked_check = time.monotonic() + REVOKED_CHECK_SECONDS
         self._connections[connection] = READ
         self._selector.register(connection, READ, connection)
-        self._end_at(connection, time.monotonic() + HELLO_SECONDS)
+        self._set_deadline(connection, time.monotonic() + HELLO_SECONDS)
 
     def _pause_accepting(self, why: OSError) -> None:
         """Accept no connections for a moment."""
         for listening in self._sockets:
             if listening in self._selector.get_map():
                 self._selector.unregister(listening)
-        self._accept_again_at = time.monotonic() + NO_ROOM_SECONDS
+        self._resume_accepting_at = time.monotonic() + ACCEPT_PAUSE_SECONDS
         if not self._has_warned:
             self._has_warned = True
             with suppress(OSError):  # saying it may need a file as well
                 self._warn(
-                    f"nobody else is let in for now: {why.strerror}; the lines that there are go "
-                    "on. `ulimit -n` shows how many files it may open, LimitNOFILE= a service"
+                    f"the keeper accepts no new connections for now: {why.strerror}. Open ones"
+                    " continue. Raise the limit of open files: `ulimit -n`, or LimitNOFILE= of a"
+                    " service"
                 )
 
     def _resume_accepting(self) -> None:
         for listening in self._sockets:
             if listening not in self._selector.get_map():
                 self._selector.register(listening, READ, listening)
-        self._accept_again_at = math.inf
+        self._resume_accepting_at = math.inf
 
     def _make_room(self) -> bool:
-        """End a connection that others need more; True if one more may be open now."""
+        """Close a surplus connection if there is one; True if one more may be open now."""
         self._end_revoked()
         if len(self._connections) >= MAX_CONNECTIONS:
             spare = self._keeper.find_surplus(MAX_CONNECTIONS)
@@ -290,15 +298,15 @@ class KeeperListener:
 
     def _end_revoked(self) -> None:
         for connection in self._keeper.find_revoked():
-            if not connection.is_answering:  # it is told first why
+            if not connection.is_answering:  # else it first gets the answer that says why
                 self._end(connection)
-        self._revoked_check_at = (
+        self._next_revoked_check = (
             time.monotonic() + REVOKED_CHECK_SECONDS if self._connections else math.inf
         )
 
-    def _serve(self, connection: ServerConnection, ready: int) -> None:
+    def _read_or_write(self, connection: ServerConnection, ready: int) -> None:
         if connection not in self._connections:
-            return  # it was ended to make room
+            return  # it was closed to make room
         try:
             if ready & WRITE and connection.is_sending:
                 connection.write()
@@ -307,31 +315,31 @@ class KeeperListener:
         except ConnectionLost:
             self._broken.append(connection)
             return
-        self._note_written(connection)
+        self._update_interest(connection)
         self._bound_buffers(connection)
 
     def _bound_buffers(self, grown: ServerConnection) -> None:
-        """Something has come on this connection, or is to be sent."""
-        if grown.held <= LONG:
+        """Close the largest connections while the buffers are too large, after this one grew."""
+        if grown.buffered_bytes <= COUNTED_BYTES:
             return
-        while sum(connection.held for connection in self._connections) > MAX_BUFFERED:
+        while sum(connection.buffered_bytes for connection in self._connections) > MAX_BUFFERED:
             longest = self._keeper.find_largest()
             if longest is None:
                 return
             self._end(longest)
 
-    def _note_written(self, connection: ServerConnection) -> None:
-        """Wait for what this connection can do next; a question that has come is taken."""
+    def _update_interest(self, connection: ServerConnection) -> None:
+        """Tell the selector what this connection waits for; queue it if it has a frame."""
         if not connection.is_answering:
-            if connection.is_last:
+            if connection.closes_after_answer:
                 self._broken.append(connection)
                 return
             if connection.has_frame:
-                self._asking.append(connection)
-            if connection.ends_at == math.inf:
-                self._end_at(connection, time.monotonic() + IDLE_SECONDS)
-        elif connection.ends_at < self._look_at:
-            self._look_at = connection.ends_at
+                self._with_input.append(connection)
+            if connection.deadline == math.inf:
+                self._set_deadline(connection, time.monotonic() + IDLE_SECONDS)
+        elif connection.deadline < self._next_deadline:
+            self._next_deadline = connection.deadline
         wanted = (READ if connection.has_room else 0) | (WRITE if connection.wants_to_write else 0)
         before = self._connections[connection]
         if wanted == before:
@@ -344,11 +352,11 @@ class KeeperListener:
         else:
             self._selector.modify(connection, wanted, connection)
 
-    def _take_asking(self) -> list[ServerConnection]:
-        asking, self._asking = self._asking, []
+    def _take_with_input(self) -> list[ServerConnection]:
+        asking, self._with_input = self._with_input, []
         return asking
 
-    def _ask(self, connection: ServerConnection) -> None:
+    def _handle_frame(self, connection: ServerConnection) -> None:
         if connection not in self._connections:
             return
         try:
@@ -357,30 +365,31 @@ class KeeperListener:
             self._broken.append(connection)
             return
         if frame is not None:
-            self._kept.pop(connection, None)
+            self._turn_ends_at.pop(connection, None)
             self._keeper.receive(connection, frame)
 
-    def _end_at(self, connection: ServerConnection, moment: float) -> None:
-        connection.ends_at = moment
-        self._look_at = min(self._look_at, moment)
+    def _set_deadline(self, connection: ServerConnection, moment: float) -> None:
+        connection.deadline = moment
+        self._next_deadline = min(self._next_deadline, moment)
 
     def _end_expired(self) -> None:
-        """End what took too long or broke off. What had come in time was taken before."""
+        """Close broken and expired connections, and end expired turns. Frames that arrived in time
+        were handled before."""
         now = time.monotonic()
-        for connection, until in list(self._kept.items()):
+        for connection, until in list(self._turn_ends_at.items()):
             if until <= now:
-                del self._kept[connection]
+                del self._turn_ends_at[connection]
                 self._keeper.forget_turn(connection)
-        if self._look_at <= now:
+        if self._next_deadline <= now:
             self._broken += [
-                connection for connection in self._connections if connection.ends_at <= now
+                connection for connection in self._connections if connection.deadline <= now
             ]
-            self._look_at = min(
-                (connection.ends_at for connection in self._connections), default=math.inf
+            self._next_deadline = min(
+                (connection.deadline for connection in self._connections), default=math.inf
             )
-        if self._revoked_check_at <= now:
+        if self._next_revoked_check <= now:
             self._end_revoked()
-        if self._accept_again_at <= now:
+        if self._resume_accepting_at <= now:
             self._resume_accepting()
         broken, self._broken = self._broken, []
         for connection in broken:
@@ -392,8 +401,8 @@ class KeeperListener:
             return
         if waits_for:
             self._selector.unregister(connection)
-        self._kept.pop(connection, None)
-        self._works.pop(connection, None)
+        self._turn_ends_at.pop(connection, None)
+        self._background_work.pop(connection, None)
         connection.close()
         self._keeper.forget(connection)
 
@@ -403,12 +412,12 @@ class KeeperListener:
         for listening in self._sockets:
             listening.close()
         self._selector.close()
-        self._wakes.close()
-        self._is_woken.close()
+        self._wake_sender.close()
+        self._wake_receiver.close()
 
 
-def _remove_left_socket(place: Path) -> None:
-    """A keeper that was killed leaves its socket; whatever else is there stays."""
+def _remove_stale_socket(place: Path) -> None:
+    """Remove the socket of a keeper that was killed; OSError if anything else has this path."""
     try:
         is_socket = stat.S_ISSOCK(os.lstat(place).st_mode)
     except FileNotFoundError:

@@ -1,5 +1,4 @@
-"""What machines ask about machines: who shares the ledger, to leave it, and to move a session.
-Both sides of it."""
+"""Questions about machines: list them, leave the ledger, move a session. Both sides."""
 
 from __future__ import annotations
 
@@ -8,56 +7,58 @@ from typing import Final
 from moot.core.errors import Malformed, MootError, Refused
 from moot.core.machine import fill_from
 from moot.engine.engine import Engine
-from moot.hosts import messages as ask
+from moot.hosts import messages as wire
 from moot.hosts.members import Member, MemberFile
 from moot.hosts.replica import KeeperConnection
 from moot.hosts.session_owner import move_session
 
-# What a keeper says to a machine that it knows no more.
+# The keeper's error codes for a machine that is no longer a member.
 GONE: Final = frozenset({"machine_left", "machine_revoked", "machine_unknown"})
 
 
-AboutMachines = ask.WhoShares | ask.Leave | ask.MoveSession
+MembershipQuestion = wire.ListMembers | wire.Leave | wire.MoveSession
 
 
-def answer_about_machines(
-    engine: Engine, members: MemberFile, member: Member, question: AboutMachines
-) -> ask.AnyAnswer:
-    """The keeper's answer to `member`."""
+def answer_membership_question(
+    engine: Engine, members: MemberFile, member: Member, question: MembershipQuestion
+) -> wire.AnyAnswer:
+    """Answer a question of `member`, at the keeper."""
     match question:
-        case ask.WhoShares():
-            return ask.Sharing(tuple(map(describe_member, members.read().machines)))
-        case ask.Leave(now=is_meant):
-            if is_meant:
-                members.let_go(member, engine.clock())
-            return ask.Done()
-        case ask.MoveSession(streams=streams, to=to):
-            return ask.SessionMoved(move_session(engine, members.read(), member, streams, to))
+        case wire.ListMembers():
+            return wire.MemberList(tuple(map(describe_member, members.read().machines)))
+        case wire.Leave(now=now):
+            if now:
+                members.mark_left(member, engine.clock())
+            return wire.Done()
+        case wire.MoveSession(streams=streams, to=to):
+            return wire.SessionMoved(move_session(engine, members.read(), member, streams, to))
 
 
-def describe_member(member: Member) -> ask.SharingMachine:
-    """What every machine may know of another: nothing of its secret."""
-    return fill_from(ask.SharingMachine, member, gone_at=member.revoked_at, has_left=member.left)
+def describe_member(member: Member) -> wire.MemberInfo:
+    """Return what every machine may know about another; nothing about its secret."""
+    return fill_from(wire.MemberInfo, member, gone_at=member.revoked_at, has_left=member.left)
 
 
-def ask_who_shares(connection: KeeperConnection) -> tuple[ask.SharingMachine, ...]:
-    """A machine's side: those that share the ledger; Refused if the keeper is too old to tell."""
+def list_members(connection: KeeperConnection) -> tuple[wire.MemberInfo, ...]:
+    """Ask the keeper which machines share the ledger; Refused if the keeper is too old."""
     try:
-        return connection.ask(ask.WhoShares(), ask.Sharing).machines
+        return connection.ask(wire.ListMembers(), wire.MemberList).machines
     except Malformed as error:
         raise _too_old(
-            error, "who shares the ledger", "`moot machine list` there shows it"
+            error, "how to list the machines", "until then run `moot machine list` there"
         ) from None
 
 
-def ask_to_leave(connection: KeeperConnection, machine: str) -> bool:
-    """Would the keeper let this machine go? False: it is none of its machines any more. Refused if
-    it is too old to know the question."""
+def can_leave(connection: KeeperConnection, machine: str) -> bool:
+    """Ask whether the keeper can remove this machine; False if it is no member any more.
+
+    Refused if the keeper is too old to know the question.
+    """
     try:
-        connection.ask(ask.Leave(now=False), ask.Done)
+        connection.ask(wire.Leave(now=False), wire.Done)
     except Malformed as error:
-        way = f"`moot machine revoke {machine}` there takes it off"
-        raise _too_old(error, "that a machine leaves", way) from None
+        way = f"or run `moot machine revoke {machine}` there"
+        raise _too_old(error, "how a machine leaves", way) from None
     except Refused as error:
         if error.code not in GONE:
             raise
@@ -66,23 +67,23 @@ def ask_to_leave(connection: KeeperConnection, machine: str) -> bool:
 
 
 def leave(connection: KeeperConnection) -> None:
-    """Be let go. If the answer was lost and the keeper knows us no more, it was done."""
+    """Leave the ledger. If the keeper does not know us, an earlier request has succeeded."""
     try:
-        connection.ask(ask.Leave(now=True), ask.Done)
+        connection.ask(wire.Leave(now=True), wire.Done)
     except Refused as error:
         if error.code not in GONE:
             raise
 
 
-def ask_to_move(
+def move_session_here_or_to(
     connection: KeeperConnection, streams: tuple[str, ...], to: str | None
 ) -> tuple[str, ...]:
-    """Let the machine `to`, None: this one, own a session; return what moved."""
+    """Make the machine `to` (None: this one) the owner of a session; return what moved."""
     try:
-        return connection.ask(ask.MoveSession(streams, to), ask.SessionMoved).streams
+        return connection.ask(wire.MoveSession(streams, to), wire.SessionMoved).streams
     except Malformed as error:
         way = "until then it stays where it began"
-        raise _too_old(error, "that a session moves", way) from None
+        raise _too_old(error, "how to move a session", way) from None
 
 
 def _too_old(error: MootError, what: str, way: str) -> MootError:
@@ -91,5 +92,5 @@ def _too_old(error: MootError, what: str, way: str) -> MootError:
     return Refused(
         "another_version",
         f"the keeper's moot is older than this machine's and does not know {what}",
-        hint=f"update moot where the ledger is kept; {way}",
+        hint=f"update moot on the machine that keeps the ledger; {way}",
     )

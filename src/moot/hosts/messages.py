@@ -1,4 +1,8 @@
-"""What a machine asks its keeper, and what comes back: frozen values, packed with msgpack."""
+"""The questions of a machine and the keeper's answers: frozen values, packed with msgpack.
+
+Tags are on the wire and keep their first name, so that machines and keepers of different versions
+understand each other.
+"""
 
 # No postponed annotations: msgspec would compile each of them again in every hook.
 
@@ -18,15 +22,15 @@ from moot.core.record import Record
 from moot.engine.job import Job
 from moot.engine.machines import Machines
 
-# The version of this protocol; both sides compare it when they connect.
+# The protocol version; both sides compare it when they connect.
 VERSION: Final = 1
 
-# More has no place in a store, and would make it fail for everybody whose command is in the group.
+# A store holds no larger numbers. One would fail every command of the same transaction.
 Number = Annotated[int, msgspec.Meta(ge=0, le=2**62)]
 
-# Counted before any of it is read: a long list of nothing would keep everybody else waiting.
+# Checked before the items are decoded: a long list of empty items would block all other machines.
 MOST_JOBS: Final = 1_000
-MOST_RECORDS: Final = 50_000  # that so many jobs lead to
+MOST_RECORDS: Final = 50_000  # the records of that many jobs
 _FewNames = Annotated[tuple[str, ...], msgspec.Meta(max_length=MOST_JOBS)]
 
 _CODE: Final = r"[a-z0-9_]{1,60}"
@@ -34,8 +38,8 @@ _CODE: Final = r"[a-z0-9_]{1,60}"
 SentRecord = tuple[str, Number, str, bytes, bytes]  # stream, seq, kid, body, signature
 SentHeartbeat = tuple[str, Number, str, bytes, bytes]  # agent, at, kid, body, signature
 SentSnapshot = tuple[str, Number, bytes, str, bytes, bytes]
-SentSign = tuple[str, str, Number]  # agent, and the stream and seq of an event of theirs
-Place = tuple[str, Number, bytes]  # stream, seq, hash
+AuthorNote = tuple[str, str, Number]  # agent, and stream and seq of the agent's newest event
+RecordPosition = tuple[str, Number, bytes]  # stream, seq, hash
 HeldKeys = tuple[tuple[str, bytes], ...]  # kid and signature
 
 
@@ -44,8 +48,7 @@ class Question(msgspec.Struct, frozen=True, tag=True, array_like=True):
 
 
 class Hello(Question, frozen=True, tag="Greet"):
-    """The first thing said on a connection: which machine this is, its secret, and its moot's
-    version."""
+    """Opens a connection: the machine, its secret, and its version of moot (`program`)."""
 
     version: int
     machine: str
@@ -54,8 +57,8 @@ class Hello(Question, frozen=True, tag="Greet"):
 
 
 class Join(Question, frozen=True):
-    """Or this, from a machine that was invited: the code stands behind an HMAC, never here. `held`:
-    agents' keys of its key folder, if it has joined before (`joining.py`)."""
+    """Opens the connection of an invited machine. `proof` is an HMAC by the code, which is not sent
+    itself. `held`: signatures by keys of its key folder, if it has joined before (`joining.py`)."""
 
     version: int
     machine: str
@@ -66,9 +69,9 @@ class Join(Question, frozen=True):
     held: HeldKeys = ()
 
 
-class Follow(Question, frozen=True):
-    """What came after `position`? `last` is the hash of the record that is there; `note` the
-    number of the newest checkpoint known; `beats` when signs of life were last asked for."""
+class CopyPosition(Question, frozen=True, tag="Follow"):
+    """Asks for what the copy lacks, by how far it is: its newest `position` and the hash of that
+    record, its newest checkpoint (`note`), and since when it wants heartbeats (`beats`)."""
 
     position: Number
     last: bytes
@@ -77,7 +80,7 @@ class Follow(Question, frozen=True):
 
 
 class SentJob(msgspec.Struct, frozen=True, array_like=True):
-    """A job: `engine/job.py`, with the command's name and fields."""
+    """A job (`engine/job.py`), with its command as name and packed fields."""
 
     stream: str
     name: str
@@ -90,59 +93,60 @@ class SentJob(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Commit(Question, frozen=True):
-    """Record what these jobs lead to, at the time `now`: the bytes that were decided, signed.
+    """Asks the keeper to record the events of these jobs, decided and signed at the time `now`.
 
-    `places` are where the records will stand, and their hashes: so a question that is asked again
-    because its answer was lost is known again. `attended` are the keys that a person has unlocked
-    just now. In a chain all are recorded or none. `brief`: the answer need not tell what others
-    did. `keeps_turn`: if it is the machine's turn, more is about to follow.
+    `places` are the positions and hashes of the records: with them the keeper recognises a question
+    that is sent again because its answer was lost. `attended` are the keys that a person unlocked
+    just now. A chain is recorded as a whole or not at all. `brief`: the answer may leave out other
+    machines' records. `keeps_turn`: during its turn the machine wants to commit more.
     """
 
-    follow: Follow
+    follow: CopyPosition
     now: Number
     chain: bool
     jobs: Annotated[tuple[SentJob, ...], msgspec.Meta(max_length=MOST_JOBS)]
     signed: Annotated[tuple[tuple[bytes, bytes], ...], msgspec.Meta(max_length=MOST_RECORDS)]
-    places: Annotated[tuple[Place, ...], msgspec.Meta(max_length=MOST_RECORDS)]
+    places: Annotated[tuple[RecordPosition, ...], msgspec.Meta(max_length=MOST_RECORDS)]
     attended: _FewNames = ()
     brief: bool = False
     keeps_turn: bool = False
 
 
-class Hold(Question, frozen=True):
-    """Let nobody else move these streams for a moment: what follows writes a file as well, or has
-    been overtaken before. The answer is what is new once it is one's turn. With `early` it may come
-    when one is next, to be read meanwhile; then one asks again, and has kept one's place. `brief`:
-    such an early answer need not tell what is new, only that there is more: by then another
-    process of the machine has fetched most of it."""
+class TakeTurn(Question, frozen=True, tag="Hold"):
+    """Asks for a turn: a moment in which only this machine moves these streams.
+
+    A commit needs one if it writes a file as well, or was overtaken before. The answer comes with
+    the turn and has the records that are new by then. With `early` it may come when the machine is
+    next: it reads them meanwhile and asks again, without losing its place. `brief`: such an early
+    answer may be empty, since another process of the machine has fetched most of it by then.
+    """
 
     streams: _FewNames
-    follow: Follow
+    follow: CopyPosition
     early: bool = False
     brief: bool = False
 
 
-class Beat(Question, frozen=True):
-    """A sign of life, signed by its agent."""
+class SendHeartbeat(Question, frozen=True, tag="Beat"):
+    """Delivers a heartbeat, signed by its agent."""
 
     heartbeat: SentHeartbeat
 
 
-class Settle(Question, frozen=True):
-    """Apply what is overdue on a stream."""
+class ApplyTimeouts(Question, frozen=True, tag="Settle"):
+    """Asks the keeper to apply what is overdue on a stream."""
 
     stream: str
 
 
-class Pin(Question, frozen=True):
-    """Make a checkpoint now; the answer is what is new since `follow`, and with it the
-    checkpoint."""
+class MakeCheckpoint(Question, frozen=True, tag="Pin"):
+    """Asks for a checkpoint now; the answer has it, and the records since `follow`."""
 
-    follow: Follow | None = None
+    follow: CopyPosition | None = None
 
 
-class GiveArtifact(Question, frozen=True):
-    """Send a piece of an artifact; the keeper has it once its last piece has come."""
+class UploadPiece(Question, frozen=True, tag="GiveArtifact"):
+    """Sends a piece of an artifact; the keeper stores the artifact after its last piece."""
 
     sha256: str
     size: Number
@@ -150,27 +154,27 @@ class GiveArtifact(Question, frozen=True):
     piece: bytes
 
 
-class WantArtifact(Question, frozen=True):
-    """A piece of an artifact."""
+class DownloadPiece(Question, frozen=True, tag="WantArtifact"):
+    """Asks for a piece of an artifact."""
 
     sha256: str
     offset: Number
 
 
-class WhoShares(Question, frozen=True):
-    """Which machines share the ledger?"""
+class ListMembers(Question, frozen=True, tag="WhoShares"):
+    """Asks which machines share the ledger."""
 
 
 class Leave(Question, frozen=True):
-    """Take this machine off, at its own word. Unless `now`, only whether the keeper would: an older
-    one does not know the question, and then nothing is begun."""
+    """Asks the keeper to remove this machine. Without `now` it only asks whether the keeper could:
+    an older keeper does not know the question."""
 
     now: bool = True
 
 
 class MoveSession(Question, frozen=True, tag="MoveHome"):
-    """Let the machine `to`, None: this one, own a session. The first of `streams` is meant;
-    the others belong to it."""
+    """Asks to make the machine `to` (None: this one) the owner of a session: the first of
+    `streams`. The others belong to that session."""
 
     streams: _FewNames
     to: str | None = None
@@ -179,15 +183,15 @@ class MoveSession(Question, frozen=True, tag="MoveHome"):
 AnyQuestion = (
     Hello
     | Join
-    | Follow
+    | CopyPosition
     | Commit
-    | Hold
-    | Beat
-    | Settle
-    | Pin
-    | GiveArtifact
-    | WantArtifact
-    | WhoShares
+    | TakeTurn
+    | SendHeartbeat
+    | ApplyTimeouts
+    | MakeCheckpoint
+    | UploadPiece
+    | DownloadPiece
+    | ListMembers
     | Leave
     | MoveSession
 )
@@ -211,10 +215,12 @@ class Joined(Answer, frozen=True):
 
 
 class SyncDelta(Answer, frozen=True, tag="News"):
-    """What the copy lacks, in order. `more`: it was too much for one answer. `seen`: where the
-    keeper notes the newest event of each author; the same must stand in the copy, for a takeover
-    cites it as the last sign of life, and both sides decide it. `has_turn`: whether what was
-    queued for has come; an older keeper does not say, and answers only then."""
+    """What the copy lacks, in order. `more`: the rest did not fit into this answer.
+
+    `seen`: the newest event that the keeper noted for each author. The copy must have the same: a
+    takeover cites it as the last sign of life, and both sides decide the takeover. `has_turn`:
+    whether the turn has come; an older keeper leaves it out and answers only then.
+    """
 
     records: tuple[SentRecord, ...]
     snapshots: tuple[SentSnapshot, ...]
@@ -222,20 +228,20 @@ class SyncDelta(Answer, frozen=True, tag="News"):
     note: str | None
     now: Millis
     more: bool
-    seen: tuple[SentSign, ...] | None = None
+    seen: tuple[AuthorNote, ...] | None = None
     has_turn: bool | None = None
 
 
 class Committed(Answer, frozen=True):
-    """It is durable; `delta` has the records, and what came before them, unless a brief
-    answer was asked for. `has_turn`: it is still the machine's turn, for a moment."""
+    """The commit is durable. `delta` has the records and those before them, unless a brief answer
+    was asked for. `has_turn`: the machine keeps its turn for a moment."""
 
     delta: SyncDelta | None
     has_turn: bool = False
 
 
 class Failed(Answer, frozen=True):
-    """An error, as it was raised there."""
+    """An error that was raised at the keeper."""
 
     kind: str
     code: str
@@ -245,9 +251,9 @@ class Failed(Answer, frozen=True):
 
 
 class DecideAgain(Answer, frozen=True):
-    """The keeper decided otherwise. `hashes`: of the ledger's own records, by their bytes;
-    `problem`: why it refused, if it did; `has_turn`: nobody else moves these streams for a moment,
-    so that what is decided on this delta will hold."""
+    """The keeper decided differently, so the machine decides again on this delta. `hashes`: bytes
+    of a record that the ledger signs -> its hash; `problem`: why the keeper refused, if it did;
+    `has_turn`: the machine has its turn, so that no other commit can overtake the next try."""
 
     delta: SyncDelta
     hashes: tuple[tuple[bytes, bytes], ...]
@@ -256,18 +262,18 @@ class DecideAgain(Answer, frozen=True):
 
 
 class Done(Answer, frozen=True):
-    """It was done; `at` is a time or a size, if there is one to tell."""
+    """Success. `at` is a time or a size, for questions that ask for one."""
 
     at: int = 0
 
 
-class Piece(Answer, frozen=True):
+class ArtifactPiece(Answer, frozen=True, tag="Piece"):
     size: int
     piece: bytes
 
 
-class SharingMachine(msgspec.Struct, frozen=True, array_like=True):
-    """A machine that shares the ledger, or did: `gone_at` is when it left or was taken off."""
+class MemberInfo(msgspec.Struct, frozen=True, array_like=True):
+    """A machine that shares or shared the ledger: `gone_at` is when it left or was removed."""
 
     name: str
     custodian: str
@@ -278,12 +284,12 @@ class SharingMachine(msgspec.Struct, frozen=True, array_like=True):
     has_left: bool = False
 
 
-class Sharing(Answer, frozen=True):
-    machines: tuple[SharingMachine, ...]
+class MemberList(Answer, frozen=True, tag="Sharing"):
+    machines: tuple[MemberInfo, ...]
 
 
 class SessionMoved(Answer, frozen=True, tag="HomeMoved"):
-    """The streams that have a new owner; nothing, if it owned them already."""
+    """The streams that have a new owner; empty if the machine owned them already."""
 
     streams: tuple[str, ...]
 
@@ -295,8 +301,8 @@ AnyAnswer = (
     | Committed
     | DecideAgain
     | Done
-    | Piece
-    | Sharing
+    | ArtifactPiece
+    | MemberList
     | SessionMoved
     | Failed
 )
@@ -307,7 +313,7 @@ _answer_decoder: Final[msgspec.msgpack.Decoder[AnyAnswer]] = msgspec.msgpack.Dec
 
 @cache
 def _question_decoder() -> msgspec.msgpack.Decoder[AnyQuestion]:
-    """Only a keeper needs it."""
+    """Build it on first use: only a keeper needs it."""
     return msgspec.msgpack.Decoder(AnyQuestion)
 
 
@@ -315,7 +321,7 @@ def decode_question(data: bytes) -> AnyQuestion:
     try:
         return _question_decoder().decode(data)
     except (msgspec.DecodeError, RecursionError) as error:
-        raise Malformed(f"this is no question: {error}", code="bad_request") from None
+        raise Malformed(f"the request cannot be read: {error}", code="bad_request") from None
 
 
 def decode_answer(data: bytes) -> AnyAnswer:
@@ -325,18 +331,18 @@ def decode_answer(data: bytes) -> AnyAnswer:
         raise Malformed(f"the keeper's answer cannot be read: {error}", code="bad_answer") from None
 
 
-def send_job(job: Job) -> SentJob:
+def pack_job(job: Job) -> SentJob:
     command = msgspec.Raw(msgspec.msgpack.encode(job.command))
     name = type(job.command).__name__
     return SentJob(job.stream, name, command, job.actor, job.key, job.role, job.cause, job.corr)
 
 
-def read_job(sent: SentJob, machines: Machines) -> Job:
-    """The job; Malformed if the stream's protocol knows no such command, or its fields are odd."""
+def unpack_job(sent: SentJob, machines: Machines) -> Job:
+    """Return the job; Malformed if the stream's protocol has no such command or such fields."""
     machine = machines.machine_of(sent.stream)
     kind = _commands_by_name(machine).get(sent.name)
     if kind is None:
-        raise Malformed(f"{machine.name} knows no {sent.name}", code="unknown_command")
+        raise Malformed(f"{machine.name} has no command {sent.name}", code="unknown_command")
     try:
         command: Any = msgspec.msgpack.decode(sent.command, type=kind)
     except (msgspec.DecodeError, RecursionError) as error:
@@ -349,41 +355,41 @@ def _commands_by_name(machine: Machine[Any]) -> dict[str, type[Command]]:
     return {kind.__name__: kind for kind in machine.commands}
 
 
-def send_record(record: Record) -> SentRecord:
+def pack_record(record: Record) -> SentRecord:
     return record.stream, record.seq, record.kid, record.raw, record.signature
 
 
-def send_heartbeat(heartbeat: Heartbeat) -> SentHeartbeat:
+def pack_heartbeat(heartbeat: Heartbeat) -> SentHeartbeat:
     return heartbeat.agent, heartbeat.at, heartbeat.kid, heartbeat.raw, heartbeat.signature
 
 
-def send_snapshot(snapshot: Snapshot) -> SentSnapshot:
+def pack_snapshot(snapshot: Snapshot) -> SentSnapshot:
     sent = snapshot
     return sent.stream, sent.seq, sent.hash, sent.machine, sent.state, sent.signature
 
 
-def fail(error: MootError) -> Failed:
+def pack_error(error: MootError) -> Failed:
     return Failed(type(error).__name__, error.code, str(error), error.hint, error.findings)
 
 
-def raise_failure(failed: Failed) -> MootError:
-    """The same error as it was raised at the keeper."""
+def unpack_error(failed: Failed) -> MootError:
+    """Rebuild the error that was raised at the keeper."""
     kind = getattr(errors, failed.kind, MootError)
     if not (isinstance(kind, type) and issubclass(kind, MootError)):
         kind = MootError
     error: MootError = kind.__new__(kind)
-    # It is printed as it is, unlike the sentences.
+    # The code is printed unescaped, unlike the sentences: accept only code characters.
     code = failed.code if re.fullmatch(_CODE, failed.code) else "bad_answer"
     MootError.__init__(error, code, failed.message, hint=failed.hint, findings=failed.findings)
     return error
 
 
 def require_same_version(keepers: int, machines: int) -> None:
-    """Refused (`another_version`) if the two speak different versions."""
+    """Raise Refused (`another_version`) if the protocol versions differ."""
     if keepers != machines:
         older = "the keeper" if keepers < machines else "this machine"
         raise Refused(
             "another_version",
-            f"the keeper speaks version {keepers} of the door, this machine {machines}",
-            hint=f"update moot on the older side: {older}",
+            f"protocol version mismatch: keeper {keepers}, this machine {machines}",
+            hint=f"update moot on {older}, which is older",
         )

@@ -1,5 +1,8 @@
-"""A workspace whose ledger is kept elsewhere: `joined.json` says where, the key folder has the
-machine's secret, and `ledger.db` is this machine's copy."""
+"""Open a workspace whose ledger is kept elsewhere, at a keeper or in PostgreSQL.
+
+At a keeper: `joined.json` has its address, the key folder the machine's secret, and `ledger.db` is
+this machine's copy.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +20,11 @@ from moot.engine.checkpoints import NewCheckpoint
 from moot.engine.signers import Keys, LedgerTrust
 from moot.hosts.joined_engine import JoinedEngine
 from moot.hosts.replica import (
-    FetchedArtifacts,
-    FollowingStore,
     KeeperConnection,
     LedgerCopy,
     Membership,
+    RemoteArtifacts,
+    SyncingStore,
 )
 from moot.hosts.sync_state import SyncLock
 from moot.keys.folder import KeyFolder
@@ -38,13 +41,13 @@ if TYPE_CHECKING:
     from moot.store.artifacts import Artifacts, FileArtifacts
 
 
-SECRET: Final = "machine.json"
-FETCHING: Final = "ledger.db-fetching"
+SECRET_FILE: Final = "machine.json"
+SYNC_LOCK: Final = "ledger.db-fetching"
 
 
 class JoinedFile(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What is in `joined.json`; nothing in it is secret. `left_at`: the machine has left, and
-    the copy is as it was then."""
+    """The content of `joined.json`; nothing in it is secret. `left_at`: when the machine left; its
+    copy is as it was then."""
 
     address: str
     fingerprint: str
@@ -53,7 +56,7 @@ class JoinedFile(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class MachineSecret(msgspec.Struct, frozen=True):
-    """What is in the key folder's file for a machine that joined."""
+    """The content of a joined machine's file in its key folder."""
 
     secret: str
 
@@ -66,42 +69,43 @@ def read_joined_file(place: Path) -> JoinedFile:
 
 
 def read_membership(place: Path, folder: KeyFolder, origin: str) -> Membership:
-    """Where the keeper is, and this machine's secret; Refused if it has left."""
+    """Return the keeper's address and this machine's secret; Refused if the machine has left."""
     try:
         file = read_joined_file(place)
         if file.left_at is not None:
             raise machine_left(file)
-        secret_file = secret_place(folder, origin)
-        kept = msgspec.json.decode(secret_file.read_bytes(), type=MachineSecret)
+        secret_file = secret_path(folder, origin)
+        stored = msgspec.json.decode(secret_file.read_bytes(), type=MachineSecret)
     except FileNotFoundError as error:
         raise Unavailable(
             "not_joined",
-            f"this machine's secret is missing: {error.filename}",
-            hint="join anew: `moot init --join INVITATION`",
+            f"{error.filename}, this machine's secret, is missing",
+            hint="join again: `moot init --join INVITATION`",
         ) from None
     except msgspec.DecodeError as error:
-        raise Malformed(f"{SECRET} cannot be read: {error}", code="bad_joined_file") from None
-    return Membership(file.address, file.fingerprint, file.machine, bytes.fromhex(kept.secret))
+        raise Malformed(f"{SECRET_FILE} cannot be read: {error}", code="bad_joined_file") from None
+    return Membership(file.address, file.fingerprint, file.machine, bytes.fromhex(stored.secret))
 
 
-def secret_place(folder: KeyFolder, origin: str) -> Path:
-    """Where this machine's secret lies."""
-    return folder.user_folder.ledger_folder(origin) / SECRET
+def secret_path(folder: KeyFolder, origin: str) -> Path:
+    """Return the file of this machine's secret."""
+    return folder.user_folder.ledger_folder(origin) / SECRET_FILE
 
 
 def forget_membership(place: Path, folder: KeyFolder, origin: str, now: Millis) -> None:
-    """The machine has left: its copy stays, as a copy of what it was a member of."""
+    """Record that the machine has left, and delete its secret. Its copy stays readable."""
     file = msgspec.structs.replace(read_joined_file(place), left_at=now)
     replace_own_file(place / JOINED, msgspec.json.encode(file))
-    secret_place(folder, origin).unlink(missing_ok=True)
+    secret_path(folder, origin).unlink(missing_ok=True)
 
 
 def machine_left(file: JoinedFile) -> Refused:
     return Refused(
         "machine_left",
-        f"this machine has left the ledger that is kept at {file.address}: what is here is as it "
-        "was then, and nothing is recorded",
-        hint="join anew: `moot init --join INVITATION`; whoever keeps the ledger invites you",
+        f"this machine has left the ledger kept at {file.address}: its copy here is as it was then,"
+        " and Moot records nothing in it",
+        hint="join again: `moot invite` on the machine that keeps the ledger, then here"
+        " `moot init --join INVITATION`",
     )
 
 
@@ -111,13 +115,13 @@ class JoinedLedger:
     def __init__(
         self, store: Store, artifacts: FileArtifacts, trust: LedgerTrust, membership: Membership
     ) -> None:
-        self._inner = store
+        self._local_store = store
         self._path: Path | None = getattr(store, "path", None)
         self.connection = KeeperConnection(membership)
         self.machine = membership.machine
-        self.store = FollowingStore(store)
-        self._own_artifacts = artifacts
-        self.artifacts = FetchedArtifacts(artifacts, self.connection)
+        self.store = SyncingStore(store)
+        self._local_artifacts = artifacts
+        self.artifacts = RemoteArtifacts(artifacts, self.connection)
         self._trust = trust
 
     def make_engine(
@@ -132,43 +136,43 @@ class JoinedLedger:
             cast("Store", self.store),
             keys,
             self._trust,
-            lambda: clock() + self.connection.offset,  # the keeper's time, as far as we can tell
+            lambda: clock() + self.connection.offset,  # our estimate of the keeper's time
             artifacts=cast("Artifacts", self.artifacts),
             **others,
         )
         copy = LedgerCopy(
-            self._inner,
+            self._local_store,
             self.connection,
             self._trust,
             engine.replay,
             on_checkpoint,
-            self._own_artifacts.erase,
-            None if self._path is None else SyncLock(self._path.with_name(FETCHING)),
+            self._local_artifacts.erase,
+            None if self._path is None else SyncLock(self._path.with_name(SYNC_LOCK)),
         )
-        engine.follow_with(copy)
+        engine.attach_copy(copy)
         self.store.copy = copy
         return engine
 
-    def follow(self) -> None:
+    def sync(self) -> None:
         """Bring the copy up to date now; Unavailable if the keeper does not answer."""
         assert self.store.copy is not None
-        self.store.copy.follow()
+        self.store.copy.sync()
 
     @property
     def away(self) -> MootError | None:
-        """Why what is shown may be old, if the keeper did not answer."""
+        """Return why the copy may be stale: the error of the last sync, if it failed."""
         return None if self.store.copy is None else self.store.copy.away
 
 
-# A ledger in PostgreSQL: `database.json` names the schema, and the key folder has the address,
-# since that may hold a password. After a move the old place refuses every further write.
+# A ledger in PostgreSQL: `database.json` names the schema. The key folder has the address, which
+# may contain a password. After a move the old store refuses every further write.
 
-ADDRESS: Final = "database.json"
-POSTGRES: Final = ("postgresql://", "postgres://")
+ADDRESS_FILE: Final = "database.json"
+POSTGRES_SCHEMES: Final = ("postgresql://", "postgres://")
 
 
 class DatabaseFile(msgspec.Struct, frozen=True):
-    """What is in `.moot/database.json`; nothing in it is secret."""
+    """The content of `.moot/database.json`; nothing in it is secret."""
 
     schema: str
 
@@ -178,23 +182,23 @@ class _Address(msgspec.Struct, frozen=True):
 
 
 def open_database(path: Path, folder: KeyFolder, origin: str) -> PostgresStore:
-    """The ledger of this workspace in its database; Unavailable without the address."""
+    """Open the ledger of this workspace in its database; Unavailable without the address."""
     store = _load_postgres()
     schema = msgspec.json.decode((path / DATABASE).read_bytes(), type=DatabaseFile).schema
-    place = folder.user_folder.ledger_folder(origin) / ADDRESS
+    place = folder.user_folder.ledger_folder(origin) / ADDRESS_FILE
     try:
         url = msgspec.json.decode(place.read_bytes(), type=_Address).url
     except (OSError, msgspec.DecodeError):
         raise Unavailable(
             "no_database_address",
-            "this ledger lies in a database, and this key folder does not have its address",
-            hint="only its keeper opens it; others join: `moot init --join INVITATION`",
+            "this ledger is in a database, and this key folder does not have its address",
+            hint="only its keeper can open it; other machines join: `moot init --join INVITATION`",
         ) from None
     return store(url, schema)
 
 
-def open_to_check(path: Path, folder: KeyFolder) -> SqliteReader | PostgresStore:
-    """The ledger, to be looked at and not touched, wherever it lies."""
+def open_for_check(path: Path, folder: KeyFolder) -> SqliteReader | PostgresStore:
+    """Open the ledger read-only, in its file or in its database."""
     if not is_in_database(path):
         return SqliteReader(path / LEDGER)
     origin = trust_files.read_trust_file(path / "trust.json").origin
@@ -202,7 +206,7 @@ def open_to_check(path: Path, folder: KeyFolder) -> SqliteReader | PostgresStore
 
 
 def move_to_database(path: Path, folder: KeyFolder, origin: str, url: str) -> int:
-    """Copy the ledger from its file into a database, and go on there; returns how many events.
+    """Move the ledger from its file into a database; return the number of events.
 
     Refused (`ledger_exists`) if the database has a ledger of this origin already.
     """
@@ -211,24 +215,24 @@ def move_to_database(path: Path, folder: KeyFolder, origin: str, url: str) -> in
     schema = f"moot_{origin.rpartition('/')[2][:16]}"
     source, target = SqliteStore(path / LEDGER), store(url, schema, create=True)
     try:
-        with source.write() as change:  # nobody else writes there meanwhile
+        with source.write() as change:  # keeps other writers out meanwhile
             with target.read() as there:
                 if there.newest_position():
-                    raise _exists(schema)
+                    raise _ledger_exists(schema)
             events = copy_ledger(change, target)
             own = folder.user_folder.ledger_folder(origin)
-            replace_own_file(own / ADDRESS, msgspec.json.encode(_Address(url)), 0o600)
+            replace_own_file(own / ADDRESS_FILE, msgspec.json.encode(_Address(url)), 0o600)
             replace_own_file(path / DATABASE, msgspec.json.encode(DatabaseFile(schema)))
             change.refuse_further()
     finally:
         source.close()
         target.close()
-    _set_aside(path)
+    _keep_old_file(path)
     return events
 
 
 def move_to_file(path: Path, folder: KeyFolder, origin: str) -> int:
-    """The way home: from the database into a file; returns how many events."""
+    """Move the ledger from the database back into a file; return the number of events."""
     fresh = path / f"{LEDGER}.new"
     fresh.unlink(missing_ok=True)
     source = open_database(path, folder, origin)
@@ -246,30 +250,30 @@ def move_to_file(path: Path, folder: KeyFolder, origin: str) -> int:
             target.close()
     finally:
         source.close()
-    (folder.user_folder.ledger_folder(origin) / ADDRESS).unlink(missing_ok=True)
+    (folder.user_folder.ledger_folder(origin) / ADDRESS_FILE).unlink(missing_ok=True)
     return events
 
 
-def _set_aside(path: Path) -> None:
-    """Keep the file under another name: it holds all that was on record until now."""
+def _keep_old_file(path: Path) -> None:
+    """Rename the old file instead of deleting it: it holds everything recorded until now."""
     number = 1
-    while (kept := path / f"{LEDGER}.moved-{number}").exists():
+    while (renamed := path / f"{LEDGER}.moved-{number}").exists():
         number += 1
-    os.rename(path / LEDGER, kept)
-    for rest in ("-wal", "-shm"):
+    os.rename(path / LEDGER, renamed)
+    for suffix in ("-wal", "-shm"):
         with suppress(FileNotFoundError):
-            os.rename(path / f"{LEDGER}{rest}", path / f"{kept.name}{rest}")
+            os.rename(path / f"{LEDGER}{suffix}", path / f"{renamed.name}{suffix}")
     sync_folder(path)
 
 
 def _load_postgres() -> type[PostgresStore]:
-    """Unavailable (`postgres_missing`) if the library that it needs is not installed."""
+    """Import the store; Unavailable (`postgres_missing`) if psycopg is not installed."""
     try:
         from moot.hosts.postgres import PostgresStore
     except ImportError:
         raise Unavailable(
             "postgres_missing",
-            "a ledger in PostgreSQL needs a library that is not installed",
+            "a ledger in PostgreSQL needs psycopg, which is not installed",
             hint="in your clone of Moot: pipx install --force '.[postgres]', or"
             " pip install '.[postgres]'",
         ) from None
@@ -277,20 +281,20 @@ def _load_postgres() -> type[PostgresStore]:
 
 
 def _require_address(url: str) -> None:
-    if not url.startswith(POSTGRES):
+    if not url.startswith(POSTGRES_SCHEMES):
         raise Malformed(
-            "the address of a database begins with postgresql://",
+            "a database address must begin with postgresql://",
             code="bad_address",
             hint="for example postgresql://moot@db.example/ledgers",
         )
 
 
-def _exists(schema: str) -> Refused:
+def _ledger_exists(schema: str) -> Refused:
     return Refused(
         "ledger_exists",
-        f"the database has a ledger in the schema {schema} already",
-        hint=f"if it is an older copy, let the database's operator drop it: DROP SCHEMA {schema}"
-        " CASCADE",
+        f"the database already has a ledger in the schema {schema}",
+        hint="if it is an older copy, ask the database's operator to drop it:"
+        f" DROP SCHEMA {schema} CASCADE",
     )
 
 

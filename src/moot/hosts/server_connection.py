@@ -1,8 +1,8 @@
 """The keeper's end of a connection: non-blocking reads and writes.
 
-Plain or TLS. One question at a time: the next is taken once its answer has been sent, and of what
-comes meanwhile only a little is read. So a machine that sends and never reads costs a buffer, and
-`held` says how long that is.
+Plain or TLS. It handles one question at a time: it takes the next after the answer has been sent,
+and reads only a little ahead. So a machine that sends and never reads costs one buffer, whose size
+is `buffered_bytes`.
 """
 
 from __future__ import annotations
@@ -15,15 +15,20 @@ from typing import Final
 
 from moot.hosts.connection import FRAME_LENGTH, MAX_FRAME, ConnectionLost
 
-AT_ONCE: Final = 1 << 16  # bytes that are read or written in one go
-MOST_AHEAD: Final = 1 << 18  # bytes that are read while a question is being answered
-_NOT_NOW: Final = (BlockingIOError, InterruptedError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
+CHUNK: Final = 1 << 16  # bytes that are read or written in one go
+MAX_READ_AHEAD: Final = 1 << 18  # bytes that are read while a question is being answered
+_WOULD_BLOCK: Final = (
+    BlockingIOError,
+    InterruptedError,
+    ssl.SSLWantReadError,
+    ssl.SSLWantWriteError,
+)
 
-_read: Final = memoryview(bytearray(AT_ONCE))  # shared: there is one thread
+_buffer: Final = memoryview(bytearray(CHUNK))  # shared: there is one thread
 
 
 class ServerConnection:
-    """One connection. Whatever breaks it is raised as ConnectionLost; `close` is the caller's."""
+    """One connection. Raises ConnectionLost for any failure; the caller then calls `close`."""
 
     def __init__(self, raw: socket.socket, context: ssl.SSLContext | None) -> None:
         raw.setblocking(False)
@@ -35,116 +40,118 @@ class ServerConnection:
                 raw, server_side=True, do_handshake_on_connect=False
             )
             self._socket = self._secured
-        self._is_agreed = context is None  # on the secrets of TLS
-        self._came = bytearray()
-        self._goes: memoryview | None = None
-        self._busy_with = 0  # bytes of the question that is being answered, then of its answer
-        self.most = MAX_FRAME  # how long a frame may be
+        self._has_shaken_hands = context is None  # TLS
+        self._received = bytearray()
+        self._unsent: memoryview | None = None
+        self._busy_bytes = 0  # bytes of the question that is being answered, then of its answer
+        self.max_frame = MAX_FRAME
         self.is_answering = False  # a question was taken, and its answer has not been sent
-        self.is_last = False  # it ends once its answer has been sent
+        self.closes_after_answer = False
         self.wants_to_write = False
-        self.ends_at = math.inf  # when it is closed unless something happens before
+        self.deadline = math.inf  # when it is closed unless something happens before
 
     def fileno(self) -> int:
         return self._socket.fileno()
 
     @property
     def has_room(self) -> bool:
-        """Whether more may be read now."""
-        return not self.is_answering or len(self._came) < MOST_AHEAD
+        """Return whether more may be read now."""
+        return not self.is_answering or len(self._received) < MAX_READ_AHEAD
 
     @property
     def has_frame(self) -> bool:
-        """Whether a whole frame has come, or one that is too long."""
-        if len(self._came) < FRAME_LENGTH.size:
+        """Return whether a whole frame has arrived, or one that is too long."""
+        if len(self._received) < FRAME_LENGTH.size:
             return False
-        (length,) = FRAME_LENGTH.unpack_from(self._came)
-        return bool(length > self.most or len(self._came) >= FRAME_LENGTH.size + length)
+        (length,) = FRAME_LENGTH.unpack_from(self._received)
+        return bool(length > self.max_frame or len(self._received) >= FRAME_LENGTH.size + length)
 
     @property
-    def held(self) -> int:
-        """How many bytes are kept in memory for it: what has come and was not taken, and the
-        question that is being answered or its answer, until all of that was read."""
-        return len(self._came) + self._busy_with
+    def buffered_bytes(self) -> int:
+        """Return the bytes in memory for it: received and not taken, and the question that is being
+        answered or the unsent answer."""
+        return len(self._received) + self._busy_bytes
 
     @property
     def is_sending(self) -> bool:
-        """Whether a part of an answer waits until the other side reads."""
-        return self._goes is not None
+        """Return whether a part of an answer waits for the machine to read."""
+        return self._unsent is not None
 
     def read(self) -> None:
-        """Take in what has come."""
+        """Read what has arrived."""
         try:
-            if self._agree():
+            if self._shake_hands():
                 self._read()
-        except _NOT_NOW:
+        except _WOULD_BLOCK:
             pass
         except OSError as error:
-            raise ConnectionLost(str(error) or "it broke off") from None
+            raise ConnectionLost(str(error) or "the connection broke") from None
 
-    def _agree(self) -> bool:
-        """The handshake of TLS, as far as it goes now; True once it is done."""
-        if not self._is_agreed and self._secured is not None:
+    def _shake_hands(self) -> bool:
+        """Continue the TLS handshake; True if it was done before."""
+        if not self._has_shaken_hands and self._secured is not None:
             self.wants_to_write = False
             try:
                 self._secured.do_handshake()
             except ssl.SSLWantWriteError:
                 self.wants_to_write = True
                 raise
-            self._is_agreed = True
-            return False  # what follows is told by the selector
+            self._has_shaken_hands = True
+            return False  # the selector reports what follows
         return True
 
     def _read(self) -> None:
-        """Up to one piece; TLS may have decrypted more than that, of which nobody else knows."""
+        """Read one chunk, and what TLS has decrypted already: the selector does not see that."""
         while True:
-            count = self._socket.recv_into(_read)
+            count = self._socket.recv_into(_buffer)
             if not count:
-                raise ConnectionLost("it broke off")
-            self._came += _read[:count]
+                raise ConnectionLost("the connection broke")
+            self._received += _buffer[:count]
             if self._secured is None or not self._secured.pending():
                 return
 
     def take_frame(self) -> bytes | None:
-        """The next whole frame, if it is there and nothing else is being answered."""
-        came = self._came
-        if self.is_answering or len(came) < FRAME_LENGTH.size:
+        """Return the next frame if it is complete and no question is being answered."""
+        received = self._received
+        if self.is_answering or len(received) < FRAME_LENGTH.size:
             return None
-        (length,) = FRAME_LENGTH.unpack_from(came)
-        if length > self.most:
-            raise ConnectionLost("it is too long")
+        (length,) = FRAME_LENGTH.unpack_from(received)
+        if length > self.max_frame:
+            raise ConnectionLost("the message is too long")
         end = FRAME_LENGTH.size + length
-        if len(came) < end:
+        if len(received) < end:
             return None
-        frame = bytes(came[FRAME_LENGTH.size : end])
-        del came[:end]
+        frame = bytes(received[FRAME_LENGTH.size : end])
+        del received[:end]
         self.is_answering = True
-        self._busy_with = length
-        self.ends_at = math.inf
+        self._busy_bytes = length
+        self.deadline = math.inf
         return frame
 
     def begin_answer(self, frame: bytes, seconds: float) -> None:
-        """Send as much as can be sent now; `write` sends the rest, within the time."""
-        self._goes = memoryview(FRAME_LENGTH.pack(len(frame)) + frame)
-        self._busy_with = len(self._goes)
+        """Send as much as possible now; `write` sends the rest, within `seconds`."""
+        self._unsent = memoryview(FRAME_LENGTH.pack(len(frame)) + frame)
+        self._busy_bytes = len(self._unsent)
         self.write()
-        if self._goes is not None:
-            self.ends_at = time.monotonic() + seconds
+        if self._unsent is not None:
+            self.deadline = time.monotonic() + seconds
 
     def write(self) -> None:
-        """Go on sending. Once all of the answer has gone the next question may be taken. TLS wants
-        the very same bytes again if they could not be sent."""
+        """Continue sending the answer; afterwards the next question can be taken.
+
+        Bytes that could not be sent stay in place: TLS wants the same buffer again.
+        """
         try:
-            while self._goes is not None:
-                sent = self._socket.send(self._goes[:AT_ONCE])
-                self._goes = self._goes[sent:] if sent < len(self._goes) else None
+            while self._unsent is not None:
+                sent = self._socket.send(self._unsent[:CHUNK])
+                self._unsent = self._unsent[sent:] if sent < len(self._unsent) else None
             self.is_answering = self.wants_to_write = False
-            self._busy_with = 0
-            self.ends_at = math.inf
-        except _NOT_NOW:
+            self._busy_bytes = 0
+            self.deadline = math.inf
+        except _WOULD_BLOCK:
             self.wants_to_write = True
         except OSError as error:
-            raise ConnectionLost(str(error) or "it broke off") from None
+            raise ConnectionLost(str(error) or "the connection broke") from None
 
     def close(self) -> None:
         self._socket.close()

@@ -1,9 +1,9 @@
-"""Which machine owns a session: it keeps the session's files, and the ledger signs the minutes for
-it. The one where the session began, until it is moved.
+"""Which machine owns a session.
 
-A machine gives away what is its own (`moot machine hand-over`), or takes what a machine left behind
-that has left or was taken off (`moot machine move-here`). The keeper may do both with any
-session.
+The owner keeps the session's files, and the ledger signs the session's minutes for it. It is the
+machine where the session began, until the session is moved. A machine can hand over its own
+sessions (`moot machine hand-over`) and take those of a machine that left or was removed
+(`moot machine move-here`). The keeper can do both with any session.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from moot.engine.engine import Engine
 from moot.hosts.ledger_signing import MOVABLE
 from moot.hosts.members import Member, Members
 
-OWNER: Final = "@home"  # the delivery cursor that says which machine (its number) owns a stream
+OWNER: Final = "@home"  # a delivery cursor: its position is the number of the stream's owner
 KEEPER: Final = 0  # the number of the machine that keeps the ledger
-MOST_STREAMS: Final = 50
+MAX_STREAMS: Final = 50
 
 
 def move_session(
@@ -30,25 +30,26 @@ def move_session(
     streams: Sequence[str],
     to: str | None,
 ) -> tuple[str, ...]:
-    """Move a session to the machine `to`, None: to `asker`; that is None where the ledger is kept.
+    """Move a session to the machine `to`, or to `asker` if that is None.
 
-    The first of `streams` is the session; those that belong to it come along if the same
-    machine owned them. Returns what moved; nothing, if it was there already.
+    `asker` is None on the machine that keeps the ledger. The first of `streams` is the session; the
+    others belong to it and move too, if the same machine owned them. Returns the streams that
+    moved: none if the target owned the session already.
     """
-    if not 1 <= len(streams) <= MOST_STREAMS:
-        raise Malformed(f"1 to {MOST_STREAMS} streams at once", code="bad_request")
+    if not 1 <= len(streams) <= MAX_STREAMS:
+        raise Malformed(f"1 to {MAX_STREAMS} streams at once", code="bad_request")
     target = KEEPER if asker is None else asker.number
     if to is not None:
         target = _require_member(members, to).number
 
     def pick(view: View) -> tuple[tuple[str, ...], Mapping[str, int]]:
-        home = _require_movable(view, streams[0])
+        owner_number = _require_movable(view, streams[0])
         if asker is not None:
-            _require_allowed(members, asker, streams[0], home, to)
+            _require_allowed(members, asker, streams[0], owner_number, to)
         moved = {
             stream: target
             for stream in streams
-            if _is_movable(view, stream) and view.cursor(OWNER, stream) == home != target
+            if _is_movable(view, stream) and view.cursor(OWNER, stream) == owner_number != target
         }
         return tuple(moved), moved
 
@@ -56,18 +57,21 @@ def move_session(
 
 
 def _require_member(members: Members, name: str) -> Member:
-    found = _find_active_member(members, lambda one: one.name == name)
+    found = _find_active_member(members, lambda member: member.name == name)
     if found is None:
         raise NotFound(
             "machine_not_found",
-            f"no machine called {name} shares the ledger",
+            f"no machine named {name} shares the ledger",
             hint="`moot machine list` shows all",
         )
     return found
 
 
-def _find_active_member(members: Members, is_meant: Callable[[Member], bool]) -> Member | None:
-    return next((one for one in members.machines if one.revoked_at is None and is_meant(one)), None)
+def _find_active_member(members: Members, predicate: Callable[[Member], bool]) -> Member | None:
+    return next(
+        (member for member in members.machines if member.revoked_at is None and predicate(member)),
+        None,
+    )
 
 
 def _is_movable(view: View, stream: str) -> bool:
@@ -79,31 +83,34 @@ def _require_movable(view: View, stream: str) -> int:
     if not _is_movable(view, stream):
         raise NotFound(
             "not_found",
-            f"no session is called {stream[:80]!r}",
-            hint="`moot ledger log` lists what there is",
+            f"there is no session {stream[:80]!r}",
+            hint="`moot ledger log` lists the sessions",
         )
     return view.cursor(OWNER, stream)
 
 
 def _require_allowed(
-    members: Members, asker: Member, stream: str, home: int, to: str | None
+    members: Members, asker: Member, stream: str, owner_number: int, to: str | None
 ) -> None:
-    """Refused unless it is the machine's own, or nobody's who shares the ledger."""
-    owner = _find_active_member(members, lambda one: one.number == home)
-    is_gone = home != KEEPER and owner is None
-    if home == asker.number or (is_gone and to is None):
+    """Raise Refused unless `asker` owns the session, or takes it from a machine that left."""
+    owner = _find_active_member(members, lambda member: member.number == owner_number)
+    has_left = owner_number != KEEPER and owner is None
+    if owner_number == asker.number or (has_left and to is None):
         return
-    if is_gone:
-        gone = next((one.name for one in members.machines if one.number == home), "a machine")
+    if has_left:
+        former_name = next(
+            (member.name for member in members.machines if member.number == owner_number),
+            "a machine",
+        )
         raise Refused(
             "another_home",
-            f"{stream} belonged to {gone}, which no longer shares the ledger",
+            f"{stream} belonged to {former_name}, which no longer shares the ledger",
             hint=f"`moot machine move-here {stream}` first; then hand it over",
         )
-    place = "the machine that keeps the ledger" if owner is None else owner.name
+    owner_name = "the machine that keeps the ledger" if owner is None else owner.name
     receiver = to or asker.name
     raise Refused(
         "another_home",
-        f"{stream} belongs to {place}, which still shares the ledger",
+        f"{stream} belongs to {owner_name}, which still shares the ledger",
         hint=f"there: `moot machine hand-over {stream} --to {receiver}`",
     )

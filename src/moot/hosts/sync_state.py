@@ -1,9 +1,9 @@
-"""What the keeper has acknowledged to this process and the machine's copy does not have yet.
+"""Commits that the keeper acknowledged to this process and the machine's copy does not have yet.
 
-A process that records one command after another need not be told each time what all others did. It
-knows what it has signed, and so it goes on from there; its copy follows a moment later, with all
-that came meanwhile at once (decision 0038). Until then what it knows lies over the copy, and it is
-owed: a keeper whose new records lack it has lost what it acknowledged.
+A process that commits one command after another does not fetch other machines' records each time.
+It continues from the events that it signed itself, and its copy is synchronised a moment later
+(decision 0038). Until then these commits are an overlay on the copy. If the keeper's next delta
+lacks one of them, the keeper has lost what it acknowledged.
 """
 
 from __future__ import annotations
@@ -21,26 +21,27 @@ from moot.core.record import Record
 from moot.engine.checkpoints import holds_event
 from moot.engine.ledger_copy import another_history
 
-_NUMBER_UNKNOWN = -1  # of a stream that the copy does not have
+_NUMBER_UNKNOWN = -1  # the number of a stream that the copy does not have
 
 
 class CommitsAhead:
-    """The newest commits of one process, by stream. Each change makes a new mapping, so that one
-    thread can look while another commits."""
+    """The unsynchronised commits of one process, by stream.
+
+    Each change makes a new mapping, so that one thread can read while another commits.
+    """
 
     def __init__(self) -> None:
-        self._changing = threading.Lock()
+        self._lock = threading.Lock()
         self._entries: dict[str, tuple[RecordToAppend, ...]] = {}
-        self._added_at: dict[str, float] = {}  # when the first of each stream came
-        # When the first of what the copy lacks was acknowledged, as far as we know.
-        self.oldest_at = math.inf
+        self._added_at: dict[str, float] = {}  # stream -> when its first commit was added
+        self.oldest_at = math.inf  # the smallest of these
 
     def __bool__(self) -> bool:
         return bool(self._entries)
 
     @property
     def newest(self) -> list[Record]:
-        """The newest of each stream."""
+        """Return the newest record of each stream."""
         return [entries[-1].record for entries in self._entries.values()]
 
     @property
@@ -48,24 +49,26 @@ class CommitsAhead:
         return {entry.record.hash for entries in self._entries.values() for entry in entries}
 
     def add(self, entries: Iterable[RecordToAppend]) -> None:
-        """The keeper has acknowledged these."""
-        with self._changing:
+        """Add records that the keeper has acknowledged."""
+        with self._lock:
             known = dict(self._entries)
             for entry in entries:
                 stream = entry.record.stream
                 known[stream] = (*known.get(stream, ()), entry)
                 if stream not in self._added_at:
                     self._added_at[stream] = time.monotonic()
-                    self._find_oldest()
+                    self._update_oldest()
             self._entries = known
 
-    def _find_oldest(self) -> None:
+    def _update_oldest(self) -> None:
         self.oldest_at = min(self._added_at.values(), default=math.inf)
 
-    def drop_what_is_in(self, view: View) -> None:
-        """Another process of this machine may have brought some of it into the copy; Tampered if
-        something else is there."""
-        self.require_in(view, self._newest_in(view))
+    def drop_synced(self, view: View) -> None:
+        """Drop what another process of this machine has brought into the copy meanwhile.
+
+        Tampered if the copy has another record at such a position.
+        """
+        self.require_synced(view, self._newest_in(view))
 
     def _newest_in(self, view: View) -> Iterator[Record]:
         for stream, entries in self._entries.items():
@@ -74,31 +77,31 @@ class CommitsAhead:
                 there = [entry.record for entry in entries if entry.record.seq <= head.seq]
                 yield from there[-1:]
 
-    def require_in(self, view: View, owed: Iterable[Record]) -> None:
-        """Tampered unless the copy has these now; what it has is ahead of it no longer."""
-        for record in owed:
+    def require_synced(self, view: View, required: Iterable[Record]) -> None:
+        """Raise Tampered unless the copy has these records; drop everything that it has."""
+        for record in required:
             if not holds_event(view, record.stream, record.seq, record.hash):
                 raise another_history(
                     f"the keeper's ledger lacks event {record.seq} of {record.stream}, which it"
                     " acknowledged to this machine"
                 )
-        with self._changing:
-            left: dict[str, tuple[RecordToAppend, ...]] = {}
+        with self._lock:
+            remaining: dict[str, tuple[RecordToAppend, ...]] = {}
             for stream, entries in self._entries.items():
                 head = view.head(stream)
-                lacking = tuple(entry for entry in entries if _is_before(head, entry.record))
-                if lacking:
-                    left[stream] = lacking
-                if len(lacking) < len(entries):
-                    # Those that are left came later; by how much is not worth remembering.
+                missing = tuple(entry for entry in entries if _is_before(head, entry.record))
+                if missing:
+                    remaining[stream] = missing
+                if len(missing) < len(entries):
+                    # The remaining ones are newer; "now" is close enough.
                     self._added_at[stream] = time.monotonic()
-                if not lacking:
+                if not missing:
                     del self._added_at[stream]
-            self._entries = left
-            self._find_oldest()
+            self._entries = remaining
+            self._update_oldest()
 
-    def over(self, view: View) -> View:
-        """The copy with what is ahead of it, stream by stream; the index rows are the copy's."""
+    def overlay(self, view: View) -> View:
+        """Return the copy with these commits on top of it; index rows come from the copy alone."""
         return cast("View", _ViewAhead(view, self._entries)) if self._entries else view
 
 
@@ -144,33 +147,32 @@ def _is_before(head: Head | None, record: Record) -> bool:
     return head is None or head.seq < record.seq
 
 
-# One process of a machine at a time fetches what is new, under a lock on a file. A process that
-# needs new records now asks all the same, and so do all where there are no such locks.
-
-
 class SyncLock:
-    """One process's side of it."""
+    """A file lock: only one process of a machine at a time synchronises the copy in passing.
+
+    A process that needs new records now ignores it, and so do all on a file system without flock.
+    """
 
     def __init__(self, file: Path) -> None:
-        self._place = file
+        self._path = file
         self._file: int | None = None
 
-    def begin(self) -> bool:
-        """True if nobody else is fetching; then `end` says that we have done so."""
+    def try_acquire(self) -> bool:
+        """Return False if another process holds the lock; else call `release` afterwards."""
         try:
             from fcntl import LOCK_EX, LOCK_NB, flock
 
-            self._file = os.open(self._place, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             flock(self._file, LOCK_EX | LOCK_NB)
         except BlockingIOError:
-            self.end()
+            self.release()
             return False
         except (ImportError, OSError):  # Windows; a disk without such locks, or full
-            self.end()
+            self.release()
         return True
 
-    def end(self) -> None:
-        """A second call changes nothing."""
+    def release(self) -> None:
+        """Release the lock. A second call does nothing."""
         file, self._file = self._file, None
         if file is not None:
             os.close(file)

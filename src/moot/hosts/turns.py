@@ -1,11 +1,11 @@
-"""Whose turn it is on a stream: connections that were overtaken, or write a file as well, queue.
+"""Turns on streams: connections whose commits were overtaken, or also write a file, queue here.
 
-For fairness alone: what is recorded is safe without it. Among those who wait the next is of the
-machine that had its turn longest ago, so that one with many connections, or one that asks again and
-again, keeps nobody out. A turn is short and cannot be made longer; a few commands may follow each
-other in it, for passing it on takes longer than most of them. Nobody is kept waiting in here:
-a connection that queues says what to call, which is called once. The next one can be told early,
-to read what is new meanwhile.
+This is for fairness only; the ledger is safe without it. The next turn goes to the machine whose
+last turn is longest ago, so that a machine with many connections, or one that asks again and again,
+cannot keep others out. A turn has a fixed, short length. A few commits may follow each other in it,
+since passing it on takes longer than most commits. Nothing blocks in here: a connection that queues
+passes a callback, which is called once. The next one in the queue can be notified early, to read
+new records meanwhile.
 """
 
 from __future__ import annotations
@@ -16,186 +16,204 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 TURN_SECONDS: Final = 0.5
-# So many commands may follow each other in one turn: the same for all, so that all get as much.
-MOST_IN_A_TURN: Final = 12
-# Shorter than a machine waits for an answer: a machine that has waited in vain asks again.
+
+MAX_COMMITS_PER_TURN: Final = 12
+# Shorter than a machine waits for an answer: without a turn by then it asks again.
 WAIT_SECONDS: Final = 4.0
 
-# Is told whether the turn has come.
-Tell = Callable[[bool], None]
+# Called with whether the turn has come.
+Notify = Callable[[bool], None]
 
 
-class _Waiting:
-    """Somebody who waits for streams; `number` is the order in which they came. `holds`: once it
-    is their turn nobody else may move these streams for a moment."""
+class _Waiter:
+    """A connection that waits for streams; `number` is the order of arrival.
+
+    With `reserves` its turn keeps other connections from moving these streams for a moment.
+    """
 
     def __init__(
-        self, number: int, who: object, machine: int, streams: Sequence[str], holds: bool
+        self, number: int, connection: object, machine: int, streams: Sequence[str], reserves: bool
     ) -> None:
         self.number = number
-        self.who = who
+        self.connection = connection
         self.machine = machine
         self.streams = frozenset(streams)
-        self.holds = holds
-        self.until = math.inf  # when it is told even if its turn has not come
-        self.tell: Tell | None = None  # None: it has been told that it is next, and will come again
-        self.wants_early = False  # to be told when it is next, and not only when its turn has come
-        self.is_next = False  # the connection that has the turn now is the last one before
+        self.reserves = reserves
+        self.until = math.inf  # when it is notified even if its turn has not come
+        self.notify: Notify | None = None  # None: was notified early, and will ask again
+        self.is_notified_early = False  # also notified when it is next
+        self.is_next = False  # first in the queue behind the current turn
 
 
 class Turns:
-    """One thread's. `who` is a connection, `machine` the number of whose connection it is. What is
-    to be told is called by `tell_all`, not in between: what it calls may end a
-    connection, or queue again."""
+    """The queue; used by one thread. `machine` is the number of the connection's machine.
+
+    Only `notify_all` calls callbacks: one may end a connection, or queue again.
+    """
 
     def __init__(self) -> None:
-        self._held: dict[str, tuple[object, float]] = {}  # stream -> who, until when
-        self._waiting: list[_Waiting] = []
-        self._to_tell: list[tuple[Tell, bool]] = []
-        # who may go on in its turn -> how many commands it has recorded in it
-        self._kept: dict[object, int] = {}
-        self._number = 0
-        self._served: dict[int, int] = {}  # machine -> when it had its last turn, by number
+        self._held: dict[str, tuple[object, float]] = {}  # stream -> connection, until when
+        self._waiting: list[_Waiter] = []
+        self._to_notify: list[tuple[Notify, bool]] = []
+        # connection that may commit again in its turn -> how often it has committed in it
+        self._commits_in_turn: dict[object, int] = {}
+        self._counter = 0
+        self._last_turn: dict[int, int] = {}  # machine -> `_counter` at its last turn
 
-    def take(
-        self, who: object, machine: int, streams: Sequence[str], tell: Tell, *, early: bool = False
+    def queue_for_turn(
+        self,
+        connection: object,
+        machine: int,
+        streams: Sequence[str],
+        notify: Notify,
+        *,
+        early: bool = False,
     ) -> None:
-        """Queue for a turn: once it has come nobody else moves these streams for a moment. Told
-        False if it has not come in time; with `early` also if one is only next, and has to come
-        again: its place in the queue stays its own."""
-        if self._has(who, streams):  # it has come since one was told early
-            self._to_tell.append((tell, True))
+        """Queue for a turn, in which no other connection moves these streams.
+
+        Notified with False if the turn has not come in time; with `early` also when the connection
+        is next. It then queues again and keeps its place.
+        """
+        if self._has_turn(connection, streams):  # it came after the early notification
+            self._to_notify.append((notify, True))
         else:
-            self._line_up(who, machine, streams, tell, holds=True, early=early)
+            self._enqueue(connection, machine, streams, notify, reserves=True, early=early)
 
-    def wait(self, who: object, machine: int, streams: Sequence[str], tell: Tell) -> None:
-        """Be told when nobody else has them and nobody who waits comes before; or after a while."""
-        if not self._held or self._has(who, streams):
-            self._to_tell.append((tell, True))
+    def wait_until_free(
+        self, connection: object, machine: int, streams: Sequence[str], notify: Notify
+    ) -> None:
+        """Be notified when no turn and no earlier waiter blocks these streams, or after a while."""
+        if not self._held or self._has_turn(connection, streams):
+            self._to_notify.append((notify, True))
         else:
-            self._line_up(who, machine, streams, tell, holds=False)
+            self._enqueue(connection, machine, streams, notify, reserves=False)
 
-    def tell_all(self) -> bool:
-        """Tell everybody whose turn has come; False if there was nobody to tell."""
-        to_tell, self._to_tell = self._to_tell, []
-        for tell, has_come in to_tell:
-            tell(has_come)
-        return bool(to_tell)
+    def notify_all(self) -> bool:
+        """Call the callbacks that are due; False if there were none."""
+        to_notify, self._to_notify = self._to_notify, []
+        for notify, has_come in to_notify:
+            notify(has_come)
+        return bool(to_notify)
 
-    def look(self) -> None:
-        """End the turns and the waiting whose time is over."""
+    def expire(self) -> None:
+        """End turns and waiting whose time is over."""
         now = time.monotonic()
-        if now < self.ends_at():
+        if now < self.next_deadline():
             return
-        for one in [one for one in self._waiting if one.until <= now]:
-            self._waiting.remove(one)
-            self._say(one, False)
-        self._let_in()
+        for waiter in [waiter for waiter in self._waiting if waiter.until <= now]:
+            self._waiting.remove(waiter)
+            self._notify_later(waiter, False)
+        self._grant_turns()
 
-    def ends_at(self) -> float:
-        """When to look again, if nothing else happens before."""
+    def next_deadline(self) -> float:
+        """Return when to call `expire` again, if nothing else happens before."""
         if not self._waiting:
             return math.inf
         over = min((until for _, until in self._held.values()), default=math.inf)
-        return min(over, *(one.until for one in self._waiting))
+        return min(over, *(waiter.until for waiter in self._waiting))
 
-    def keep(self, who: object) -> bool:
-        """Note that something was recorded in this turn. True if more may follow: then its holder
-        goes on at once, or `release` takes it away."""
-        count = self._kept.get(who, 0) + 1
-        is_held = any(holder is who for holder, _ in self._held.values())
-        if not is_held or count >= MOST_IN_A_TURN:
+    def keep_turn(self, connection: object) -> bool:
+        """Count a commit in this turn. True if another may follow: the connection then commits at
+        once, or the caller calls `release`."""
+        count = self._commits_in_turn.get(connection, 0) + 1
+        is_held = any(holder is connection for holder, _ in self._held.values())
+        if not is_held or count >= MAX_COMMITS_PER_TURN:
             return False
-        self._kept[who] = count
+        self._commits_in_turn[connection] = count
         return True
 
-    def is_kept(self, who: object) -> bool:
-        return who in self._kept
+    def keeps_turn(self, connection: object) -> bool:
+        return connection in self._commits_in_turn
 
-    def release(self, who: object) -> None:
-        """It has no turn, and no place in the queue."""
-        self._kept.pop(who, None)
+    def release(self, connection: object) -> None:
+        """Take away the connection's turn and its place in the queue."""
+        self._commits_in_turn.pop(connection, None)
         if not self._held and not self._waiting:
             return
         was_waiting = len(self._waiting)
-        self._waiting = [one for one in self._waiting if one.who is not who]
-        held = {name: held for name, held in self._held.items() if held[0] is not who}
+        self._waiting = [waiter for waiter in self._waiting if waiter.connection is not connection]
+        held = {name: held for name, held in self._held.items() if held[0] is not connection}
         if len(held) < len(self._held) or len(self._waiting) < was_waiting:
             self._held = held
-            self._let_in()
+            self._grant_turns()
 
-    def _line_up(
+    def _enqueue(
         self,
-        who: object,
+        connection: object,
         machine: int,
         streams: Sequence[str],
-        tell: Tell,
+        notify: Notify,
         *,
-        holds: bool,
+        reserves: bool,
         early: bool = False,
     ) -> None:
-        mine = self._enter(who, machine, streams, holds)
-        mine.tell, mine.wants_early = tell, early
-        mine.until = time.monotonic() + WAIT_SECONDS
+        waiter = self._find_or_add_waiter(connection, machine, streams, reserves)
+        waiter.notify, waiter.is_notified_early = notify, early
+        waiter.until = time.monotonic() + WAIT_SECONDS
         is_behind = len(self._waiting) > 1 and any(name in self._held for name in streams)
         if not is_behind:
-            self._let_in()
-        elif mine.is_next and early:
-            self._say(mine, False)
+            self._grant_turns()
+        elif waiter.is_next and early:
+            self._notify_later(waiter, False)
 
-    def _enter(self, who: object, machine: int, streams: Sequence[str], holds: bool) -> _Waiting:
-        """One's place in the queue: the one that was kept, or a new one at its end."""
-        for one in self._waiting:
-            if one.who is who and one.streams == frozenset(streams) and one.holds is holds:
-                return one
-        self._number += 1
-        mine = _Waiting(self._number, who, machine, streams, holds)
-        self._waiting.append(mine)
-        return mine
+    def _find_or_add_waiter(
+        self, connection: object, machine: int, streams: Sequence[str], reserves: bool
+    ) -> _Waiter:
+        """Return the connection's place in the queue: the one it kept, or a new one at the end."""
+        for waiter in self._waiting:
+            if (
+                waiter.connection is connection
+                and waiter.streams == frozenset(streams)
+                and waiter.reserves is reserves
+            ):
+                return waiter
+        self._counter += 1
+        waiter = _Waiter(self._counter, connection, machine, streams, reserves)
+        self._waiting.append(waiter)
+        return waiter
 
-    def _has(self, who: object, streams: Sequence[str]) -> bool:
-        return all(name in self._held and self._held[name][0] is who for name in streams)
+    def _has_turn(self, connection: object, streams: Sequence[str]) -> bool:
+        return all(name in self._held and self._held[name][0] is connection for name in streams)
 
-    def _let_in(self) -> None:
-        """Tell all whose turn it is now, and the next ones if they want to know early."""
+    def _grant_turns(self) -> None:
+        """Grant every turn that is free now, and notify the next ones that want it early."""
         now = time.monotonic()
         self._held = {name: held for name, held in self._held.items() if held[1] > now}
-        while self._let_one_in(now):
+        while self._grant_next_turn(now):
             pass
-        wanted_before: set[str] = set()  # by those who wait and come first
-        for one in sorted(self._waiting, key=self._rank):
-            one.is_next = one.streams.isdisjoint(wanted_before)
-            wanted_before |= one.streams
-            if one.is_next and one.wants_early:
-                self._say(one, False)
+        wanted_before: set[str] = set()  # streams of waiters with a better rank
+        for waiter in sorted(self._waiting, key=self._rank):
+            waiter.is_next = waiter.streams.isdisjoint(wanted_before)
+            wanted_before |= waiter.streams
+            if waiter.is_next and waiter.is_notified_early:
+                self._notify_later(waiter, False)
 
-    def _let_one_in(self, now: float) -> bool:
-        """Have the first one told whose turn it is; its machine then comes last. False if it is
-        nobody's."""
+    def _grant_next_turn(self, now: float) -> bool:
+        """Grant one turn and put its machine last; False if no turn is free."""
         wanted_before: set[str] = set()
-        for one in sorted(self._waiting, key=self._rank):
-            if self._is_turn_of(one, wanted_before):
-                self._waiting.remove(one)
-                self._number += 1
-                self._served[one.machine] = self._number
-                if one.holds:
-                    for stream in one.streams:
-                        self._held.setdefault(stream, (one.who, now + TURN_SECONDS))
-                self._say(one, True)
+        for waiter in sorted(self._waiting, key=self._rank):
+            if self._is_turn_of(waiter, wanted_before):
+                self._waiting.remove(waiter)
+                self._counter += 1
+                self._last_turn[waiter.machine] = self._counter
+                if waiter.reserves:
+                    for stream in waiter.streams:
+                        self._held.setdefault(stream, (waiter.connection, now + TURN_SECONDS))
+                self._notify_later(waiter, True)
                 return True
-            wanted_before |= one.streams
+            wanted_before |= waiter.streams
         return False
 
-    def _say(self, one: _Waiting, has_come: bool) -> None:
-        if one.tell is not None:
-            self._to_tell.append((one.tell, has_come))
-            one.tell, one.until = None, math.inf
+    def _notify_later(self, waiter: _Waiter, has_come: bool) -> None:
+        if waiter.notify is not None:
+            self._to_notify.append((waiter.notify, has_come))
+            waiter.notify, waiter.until = None, math.inf
 
-    def _is_turn_of(self, one: _Waiting, wanted_before: set[str]) -> bool:
-        holders = [self._held[name][0] for name in one.streams if name in self._held]
-        if any(holder is one.who for holder in holders):
+    def _is_turn_of(self, waiter: _Waiter, wanted_before: set[str]) -> bool:
+        holders = [self._held[name][0] for name in waiter.streams if name in self._held]
+        if any(holder is waiter.connection for holder in holders):
             return True
-        return not holders and one.streams.isdisjoint(wanted_before)
+        return not holders and waiter.streams.isdisjoint(wanted_before)
 
-    def _rank(self, waiting: _Waiting) -> tuple[int, int]:
-        return self._served.get(waiting.machine, 0), waiting.number
+    def _rank(self, waiting: _Waiter) -> tuple[int, int]:
+        return self._last_turn.get(waiting.machine, 0), waiting.number

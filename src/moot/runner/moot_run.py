@@ -321,7 +321,7 @@ def _heartbeat(workspace: Workspace, name: str, stale: Millis) -> Iterator[None]
             if time.monotonic() >= signed + SIGN_EVERY_SECONDS:
                 signed = time.monotonic()
                 with suppress(MootError, OSError):  # the program has no key for these
-                    workspace.engine.take_snapshots_for_others()
+                    workspace.engine.take_late_snapshots()
                     workspace.engine.checkpoint()
             over.wait(pause)
 
@@ -333,7 +333,7 @@ def _heartbeat(workspace: Workspace, name: str, stale: Millis) -> Iterator[None]
         over.set()
         thread.join()
         with suppress(MootError, OSError):  # the checkpoint is made when the workspace closes
-            workspace.engine.take_snapshots_for_others()
+            workspace.engine.take_late_snapshots()
 
 
 @contextmanager

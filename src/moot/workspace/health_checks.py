@@ -77,9 +77,9 @@ class Checkup:
 
     def _open(self, stack: ExitStack) -> None:
         try:
-            from moot.hosts.opening import open_to_check
+            from moot.hosts.opening import open_for_check
 
-            reader = stack.enter_context(closing(open_to_check(self.path, self.folder)))
+            reader = stack.enter_context(closing(open_for_check(self.path, self.folder)))
             self.store_problems = reader.integrity()
             if not self.store_problems:
                 opened: AbstractContextManager[View] = reader.read()

@@ -67,9 +67,9 @@ def check_workspace(path: Path, options: CheckOptions, stream: str | None = None
     own = _read_own_trust(path, options.folder)
     trust = _choose_trust(options, own.origin)
     kept = read_seen_ledger(options.folder.user_folder.path / "kept.db", own.origin).heads
-    from moot.hosts.opening import open_to_check
+    from moot.hosts.opening import open_for_check
 
-    with open_to_check(path, options.folder) as reader, reader.read() as view:
+    with open_for_check(path, options.folder) as reader, reader.read() as view:
         named_streams = None if stream is None else _streams_named(view, stream, kept)
         streams = None if named_streams is None else _without_lost(view, named_streams, kept)
         seen = kept if named_streams is None else _heads_of(kept, named_streams)

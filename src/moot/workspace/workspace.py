@@ -157,7 +157,7 @@ class Workspace:
             write_error=write_error,
             rollback_guard=rollback_guard,
             debug=self._debug,
-            settle_overdue=None if self.folder.loan is None else self._let_runner_settle,
+            request_timeouts=None if self.folder.loan is None else self._let_runner_settle,
         )
 
     def _open_store(self) -> SqliteStore | ReadOnlyStore:

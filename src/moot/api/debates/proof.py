@@ -117,12 +117,12 @@ def verify(session: Session, file: Path, *, trust: Path | None = None) -> Debate
     one that the key folder remembers. NotFound if nothing is recorded of the file. Nothing is
     written by checking.
     """
-    from moot.hosts.opening import open_to_check
+    from moot.hosts.opening import open_for_check
     from moot.workspace.integrity_check import CheckOptions, check_workspace
 
     folder = require_ledger(session.workspace_folder)
     data = read_debate_file(session, file)
-    with open_to_check(folder, session.keys) as reader, reader.read() as view:
+    with open_for_check(folder, session.keys) as reader, reader.read() as view:
         stream = stream_of_file(view, folder, file, read_document(data))
         artifacts = FileArtifacts(folder / "artifacts")
         compared = compare_with_record(view, stream, artifacts, data)

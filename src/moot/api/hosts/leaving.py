@@ -63,8 +63,8 @@ def _leave_keeper(session: Session, joined: JoinedLedger) -> LeftMachine:
     people = tuple(key.name for key in keys if key.kind is KeyClass.HUMAN)
     retired: tuple[str, ...] = ()
     held: tuple[Quoted, ...] = ()
-    if membership.ask_to_leave(joined.connection, joined.machine):
-        joined.follow()
+    if membership.can_leave(joined.connection, joined.machine):
+        joined.sync()
         retired = tuple(key.name for key in _living_keys(session) if key.kind is KeyClass.AGENT)
         for name in retired:
             held += tuple(retire(session, name, reason=f"{joined.machine} leaves").still_holds)

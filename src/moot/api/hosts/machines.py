@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from moot.api.session import Session
     from moot.api.workspace.workspaces import MadeWorkspace
     from moot.hosts.members import MemberFile
-    from moot.hosts.messages import SharingMachine
+    from moot.hosts.messages import MemberInfo
     from moot.hosts.opening import JoinedLedger
     from moot.workspace.workspace import Workspace
 
@@ -132,7 +132,7 @@ def invite(session: Session, *, hours: int = 24, address: str | None = None) -> 
     needs a person's consent as ever. Refused as `not_kept` before `moot keep` has run here.
     """
     from moot.hosts.joining import Invitation
-    from moot.hosts.keeper import is_any_running
+    from moot.hosts.keeper import is_keeper_running
     from moot.hosts.members import HOUR
 
     session.require_no_agent("inviting a machine")
@@ -158,7 +158,7 @@ def invite(session: Session, *, hours: int = 24, address: str | None = None) -> 
         shown,
         known.fingerprint,
         to_text(now + hours * HOUR),
-        is_any_running(_keeper_folder(session)),
+        is_keeper_running(_keeper_folder(session)),
     )
 
 
@@ -195,7 +195,7 @@ def join_keeper(
             f"{session.workspace.path} is a workspace of its own",
             hint="join from another clone: two ledgers cannot become one",
         )
-    joined.follow()
+    joined.sync()
     with session.workspace.store.read() as view:
         events = view.newest_position()
     keeper = JoinedKeeper(joined.machine, joined.connection.address, events)
@@ -214,7 +214,7 @@ def list_machines(session: Session) -> MachineList:
 
         file = read_joined_file(workspace.path)
         return MachineList(file.address, (), file.machine, str(workspace.left))
-    from moot.hosts.keeper import is_any_running
+    from moot.hosts.keeper import is_keeper_running
     from moot.hosts.membership import describe_member
 
     known = _read_address(_keeper_folder(session))
@@ -222,17 +222,17 @@ def list_machines(session: Session) -> MachineList:
     rows = _list_rows(workspace, tuple(members), None)
     if known is None:
         return MachineList(None, rows)
-    return MachineList(known.address, rows, is_kept_now=is_any_running(_keeper_folder(session)))
+    return MachineList(known.address, rows, is_kept_now=is_keeper_running(_keeper_folder(session)))
 
 
 def _list_from_afar(workspace: Workspace, joined: JoinedLedger) -> MachineList:
-    from moot.hosts.membership import ask_who_shares
+    from moot.hosts.membership import list_members
 
     workspace.engine.registry()  # looks for news: a keeper that is away is not asked twice
     own, why = workspace.folder.user_folder.custodian, joined.away
     if why is None:
         try:
-            shared = ask_who_shares(joined.connection)
+            shared = list_members(joined.connection)
         except MootError as error:
             why = error
         else:
@@ -244,7 +244,7 @@ def _list_from_afar(workspace: Workspace, joined: JoinedLedger) -> MachineList:
 
 
 def _list_rows(
-    workspace: Workspace, machines: tuple[SharingMachine, ...], own: str | None
+    workspace: Workspace, machines: tuple[MemberInfo, ...], own: str | None
 ) -> tuple[MachineRow, ...]:
     """One row each; a key folder that came back has its agents where it is now."""
     newest = {machine.custodian: machine for machine in machines}
@@ -299,8 +299,8 @@ def _listen(keeping: object, host: str, port: int, socket_file: Path | None) -> 
     place = f"{host}:{port}" if socket_file is None else f"{UNIX}{socket_file.absolute()}"
     try:
         if socket_file is None:
-            return f"{host}:{keeping.listen(host, port)}"
-        keeping.listen_here(socket_file.absolute())
+            return f"{host}:{keeping.listen_tls(host, port)}"
+        keeping.listen_unix(socket_file.absolute())
         return place
     except OSError as error:
         raise Refused(

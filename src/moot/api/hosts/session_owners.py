@@ -92,9 +92,9 @@ def hand_over(session: Session, what: str, to: str) -> MovedSession:
 def _move(session: Session, streams: tuple[str, ...], to: str | None) -> tuple[str, ...]:
     workspace = session.workspace
     if workspace.joined is not None:
-        from moot.hosts.membership import ask_to_move
+        from moot.hosts.membership import move_session_here_or_to
 
-        return ask_to_move(workspace.joined.connection, streams, to)
+        return move_session_here_or_to(workspace.joined.connection, streams, to)
     from moot.hosts.keeper import FOLDER
     from moot.hosts.members import MemberFile
     from moot.hosts.session_owner import move_session

@@ -109,9 +109,9 @@ def _mark_subject(workspace: Workspace, sender: str, subject: str) -> str:
     """Add the machine's name to what the ledger itself sends from a joined machine."""
     if sender != SYSTEM or workspace.joined is None:
         return subject
-    from moot.hosts.members import mark_of_machine
+    from moot.hosts.members import machine_suffix
 
-    return subject + mark_of_machine(workspace.joined.machine)
+    return subject + machine_suffix(workspace.joined.machine)
 
 
 def store_long_body(workspace: Workspace, body: str) -> ArtifactRef | None:

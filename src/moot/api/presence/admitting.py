@@ -64,13 +64,13 @@ def needs_admission(session: Session) -> bool:
     Refused on a joined machine while no person is registered: the first person must be the owner of
     the ledger.
     """
-    from moot.hosts.ledger_signing import no_consent
+    from moot.hosts.ledger_signing import person_needs_consent
 
     session.require_no_agent("making a person's key")
     workspace = session.workspace
     people = workspace.engine.registry().human_keys()
     if workspace.joined is not None and not people:
-        raise no_consent(workspace.engine.registry())
+        raise person_needs_consent(workspace.engine.registry())
     is_shared = workspace.joined is not None or (workspace.path / "keeper").exists()
     may_consent = (key for key in people if session.acting in (None, key.name))
     origin = workspace.trust.origin

@@ -269,7 +269,7 @@ def export(
     from moot.store.files import write_pieces
 
     workspace = session.workspace
-    _pin_if_possible(workspace)
+    _checkpoint_if_possible(workspace)
     with workspace.store.read() as view:
         lines = bundle(view, workspace.trust, workspace.artifacts, tuple(ids) or None)
         sha256, size = write_pieces(file, _count(lines, progress))
@@ -290,7 +290,7 @@ def _count(lines: Iterable[bytes], progress: Progress | None) -> Iterator[bytes]
         yield line
 
 
-def _pin_if_possible(workspace: Workspace) -> None:
+def _checkpoint_if_possible(workspace: Workspace) -> None:
     """A checkpoint if one can be made: the key may be elsewhere, the ledger may be an old copy,
     or nothing may be written."""
     if workspace.rollback is None and workspace.write_error is None:

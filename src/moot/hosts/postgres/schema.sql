@@ -2,7 +2,7 @@
 
 CREATE TABLE ledger (
   version  integer NOT NULL,           -- of this schema
-  writes   bigint  NOT NULL            -- counts commits: whoever waits looks whether it has moved
+  writes   bigint  NOT NULL            -- counts commits: a reader that waits polls it
 );
 INSERT INTO ledger VALUES (1, 0);
 
@@ -37,7 +37,7 @@ FOR EACH STATEMENT EXECUTE FUNCTION events_stay();
 CREATE FUNCTION ledger_has_moved() RETURNS trigger LANGUAGE plpgsql AS
 $$ BEGIN RAISE EXCEPTION 'this ledger has moved elsewhere'; END $$;
 
--- A second record signed for a position that is taken: kept as proof.
+-- A second record that was signed for a taken position: kept as proof.
 CREATE TABLE forks (
   id     bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   stream bytea  NOT NULL,
@@ -71,7 +71,7 @@ CREATE TABLE index_words (
   space bytea   NOT NULL,
   key   bytea   NOT NULL,
   text  bytea   NOT NULL,
-  words bytea[] NOT NULL               -- split by us: the server's languages have no say
+  words bytea[] NOT NULL               -- split by moot, independent of the server's languages
 );
 CREATE INDEX index_words_found ON index_words USING gin (words);
 

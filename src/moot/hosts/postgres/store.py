@@ -1,9 +1,9 @@
 """The connection: one lock for the ledger, taken before anything is read (LDG-075: the contract is
 the one of all stores).
 
-READ COMMITTED and locks of a transaction only: under REPEATABLE READ a first statement that waits
-for the lock would read the state from before its wait, and a lock of the session would outlive a
-broken line. Readers wait for nobody.
+Writes use READ COMMITTED and transaction-level locks: under REPEATABLE READ a statement that waits
+for the lock would read the state from before its wait, and a session-level lock would outlive a
+broken connection. Readers never wait.
 """
 
 from __future__ import annotations
@@ -32,16 +32,14 @@ from moot.hosts.postgres.view import (
     write_start_query,
 )
 
-# PostgreSQL's errors as ours: what happened, and what to do about it.
-
-# Kind of error -> (code, sentence, hint); the first that fits.
-_TROUBLE: tuple[tuple[tuple[type[psycopg.Error], ...], tuple[str, str, str]], ...] = (
+# PostgreSQL's errors -> (code, sentence, hint) of ours; the first row that fits.
+_ERRORS: tuple[tuple[tuple[type[psycopg.Error], ...], tuple[str, str, str]], ...] = (
     (
         (pg.LockNotAvailable, pg.QueryCanceled, pg.DeadlockDetected),
         (
             "store_busy",
             "another process held the ledger too long",
-            "try again; the database's operator can see who holds it",
+            "try again; `pg_locks` shows which process holds it",
         ),
     ),
     (
@@ -49,7 +47,7 @@ _TROUBLE: tuple[tuple[tuple[type[psycopg.Error], ...], tuple[str, str, str]], ..
         (
             "disk_full",
             "the database has no room; nothing of this command was written",
-            "let its operator make room, then try again",
+            "free space there (ask the database's operator), then try again",
         ),
     ),
     (
@@ -57,7 +55,7 @@ _TROUBLE: tuple[tuple[tuple[type[psycopg.Error], ...], tuple[str, str, str]], ..
         (
             "store_read_only",
             "the ledger may not be written here",
-            "name the primary server, with a role that may write",
+            "use the address of the primary server, with a role that may write",
         ),
     ),
     (
@@ -76,7 +74,7 @@ _TROUBLE: tuple[tuple[tuple[type[psycopg.Error], ...], tuple[str, str, str]], ..
 
 
 class translate_errors:  # noqa: N801 - used like a function
-    """Turns whatever error the driver raises inside into one of ours."""
+    """Translates the driver's errors that are raised inside into ours."""
 
     __slots__ = ()
 
@@ -91,13 +89,13 @@ class translate_errors:  # noqa: N801 - used like a function
 def as_moot_error(error: psycopg.Error) -> MootError:
     if isinstance(error, pg.UniqueViolation):
         return Conflict("position_taken", "another writer was first", hint="try again")
-    # The driver's own words may hold the address, and with it a password: only the first line of
-    # what the server said is told.
-    said = (error.diag.message_primary or type(error).__name__).splitlines()[0]
-    for kinds, (code, sentence, hint) in _TROUBLE:
+    # The driver's message may contain the address with a password: pass on only the first line of
+    # the server's message.
+    message = (error.diag.message_primary or type(error).__name__).splitlines()[0]
+    for kinds, (code, sentence, hint) in _ERRORS:
         if isinstance(error, kinds):
-            return StoreFailed(code, f"{sentence} ({said})", hint=hint)
-    return StoreFailed("store_failed", f"the database refused: {said}")
+            return StoreFailed(code, f"{sentence} ({message})", hint=hint)
+    return StoreFailed("store_failed", f"the database refused: {message}")
 
 
 VERSION: Final = 1
@@ -105,8 +103,8 @@ CONNECT_SECONDS: Final = 5
 LOCK_SECONDS: Final = 30
 STATEMENT_SECONDS: Final = 30
 IDLE_SECONDS: Final = 60
-# Heads that are read with the lock, whether or not they are asked for: each costs an eighth of what
-# it costs to ask for one by itself.
+# Heads that are read together with the lock, in case they are needed: one costs an eighth of a
+# separate query.
 LIKELY_STREAMS: Final = 4
 _SCHEMA_NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,50}\Z")
 _SCHEMA: Final = Path(__file__).with_name("schema.sql")
@@ -118,15 +116,15 @@ class PostgresStore:
     def __init__(self, url: str, schema: str, *, create: bool = False) -> None:
         """`url` is a libpq address; `create` makes the schema if there is none."""
         if not _SCHEMA_NAME.match(schema):
-            raise Malformed(f"{schema!r} is no name for a schema", code="bad_schema")
+            raise Malformed(f"{schema!r} is not a schema name", code="bad_schema")
         self._url = url
         self.schema = schema
-        self._turn = threading.RLock()
+        self._lock = threading.RLock()
         self._own_writes = 0
         self._view: PostgresView | None = None
-        self._warned = False  # whether the server has warned of anything since a commit began
-        self._knows_statements = False  # whether this line has what `_begin_write` executes
-        # Streams that writes asked for last: the next one is likely to ask for them again.
+        self._has_warned = False  # whether the server sent a warning since the commit began
+        self._has_statements = False  # whether `_begin_write`'s statements are prepared
+        # Streams that the last writes read: the next write is likely to read them again.
         self._likely_streams: list[str] = []
         with translate_errors():
             self._db = self._connect()
@@ -140,12 +138,12 @@ class PostgresStore:
 
     @contextmanager
     def read(self) -> Iterator[PostgresView]:
-        """One unchanging view, however much others write meanwhile."""
-        with self._turn, translate_errors():
+        """Return one view that other writers do not change."""
+        with self._lock, translate_errors():
             if self._view is not None:  # inside a read or write of ours: share its view
                 yield self._view
                 return
-            self._ensure_line()
+            self._ensure_connection()
             self._db.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
             try:
                 with closing(PostgresView(self._db, self._writes_of_others())) as view:
@@ -160,10 +158,10 @@ class PostgresStore:
 
     @contextmanager
     def _write(self) -> Iterator[PostgresTransaction]:
-        with self._turn, translate_errors():
+        with self._lock, translate_errors():
             if self._view is not None:
                 raise StoreFailed("nested_write", "a write began inside a read or another write")
-            self._ensure_line()
+            self._ensure_connection()
             try:
                 start = self._begin_write(self._likely_streams)
                 change = PostgresTransaction(self._db, start.writes - self._own_writes, start)
@@ -174,7 +172,7 @@ class PostgresStore:
                 finally:
                     self._view = None
                     change.close()
-                    change.is_whole = False  # whoever kept a reference cannot write any more
+                    change.is_whole = False  # a kept reference cannot write any more
             except BaseException:
                 self._undo()
                 raise
@@ -184,13 +182,13 @@ class PostgresStore:
             self._likely_streams = list(recent)[:LIKELY_STREAMS]
 
     def _begin_write(self, streams: Sequence[str] = ()) -> WriteStart:
-        """Take the lock and read what every change needs, on one way to the server and back; with
-        it the heads of `streams`, which are likely to be asked for next."""
-        if not self._knows_statements:
+        """Take the lock and read what every write needs and the heads of `streams`, in one round
+        trip."""
+        if not self._has_statements:
             ensure_prepared(self._db)
-            self._knows_statements = True
-        # LDG-066: the lock comes before the first read. Each is a statement of its own, although
-        # all go together: one statement would see the ledger as it was before it waited.
+            self._has_statements = True
+        # LDG-066: the lock comes before the first read. These are separate statements, although
+        # sent together: a single one would see the ledger as it was before it waited.
         found = self._db.execute(
             "BEGIN ISOLATION LEVEL READ COMMITTED;"
             f"SELECT pg_advisory_xact_lock(hashtextextended('{self.schema}', 0));"
@@ -202,37 +200,38 @@ class PostgresStore:
         return read_write_start(found, streams)
 
     def _commit(self, newest: Record | None) -> None:
-        """LDG-065, LDG-076: nobody is answered before this has returned."""
-        self._warned = False
-        try:
-            # Both on one way to the server and back.
+        """Commit; the caller acknowledges nothing before this returns (LDG-065, LDG-076)."""
+        self._has_warned = False
+        try:  # one round trip
             self._db.execute("UPDATE ledger SET writes = writes + 1; COMMIT", prepare=False)
         except psycopg.Error as error:
-            # Still inside the transaction: the COMMIT was not reached, so there is no doubt.
+            # Still inside the transaction: the COMMIT was not reached, so nothing is committed.
             has_failed = self._db.info.transaction_status == TransactionStatus.INERROR
             self._undo()
-            if has_failed or not self._is_there(newest):
+            if has_failed or not self._is_committed(newest):
                 raise as_moot_error(error) from error
-        except BaseException:  # interrupted: the next change must not begin inside this one
+        except BaseException:  # interrupted: the next write must not begin inside this one
             self._undo()
             raise
         else:
-            # A commit whose wait for a standby was cancelled is committed here, and perhaps
-            # nowhere else: one more record must reach the standby.
-            if self._warned and not self._is_there(newest):
+            # If the wait for a standby was cancelled, the commit may be on this server alone:
+            # another commit must reach the standby before this one counts.
+            if self._has_warned and not self._is_committed(newest):
                 raise StoreFailed("store_failed", "the commit was not confirmed")
 
     def _note_warning(self, notice: psycopg.errors.Diagnostic) -> None:
         if notice.severity_nonlocalized == "WARNING":
-            self._warned = True
+            self._has_warned = True
 
-    def _is_there(self, newest: Record | None) -> bool:
-        """After a lost answer: was the record committed? Asked under the lock, and answered with a
-        commit of its own, so that what is said has reached wherever commits must reach."""
+    def _is_committed(self, newest: Record | None) -> bool:
+        """Return whether the record was committed, after the server's answer was lost.
+
+        Reads under the lock and commits again, so that a standby which must have the record has it.
+        """
         if newest is None:
             return False
         with suppress(psycopg.Error):
-            self._ensure_line()
+            self._ensure_connection()
             self._begin_write()
             found = self._db.execute(
                 "SELECT e.sig FROM events e JOIN streams s ON s.number = e.stream"
@@ -247,23 +246,23 @@ class PostgresStore:
         return False
 
     def version(self) -> int:
-        with self._turn, translate_errors():
+        with self._lock, translate_errors():
             if self._view is None:
-                self._ensure_line()
+                self._ensure_connection()
             return self._count_writes()
 
     def size(self) -> int:
-        """How many bytes the tables of this ledger take, with their indexes."""
+        """Return the bytes of this ledger's tables, with their indexes."""
         with self.read() as view:
             return view.count_bytes()
 
     def backup(self, target: Path) -> None:
-        """A consistent copy in a new SQLite file."""
+        """Write a consistent copy to a new SQLite file."""
         from moot.store.ledger_transfer import copy_ledger
         from moot.store.sqlite import SqliteStore
 
         if target.exists():
-            raise Refused("file_exists", f"{target} exists already", hint="choose another name")
+            raise Refused("file_exists", f"{target} already exists", hint="choose another name")
         copy = SqliteStore(target, create=True)
         try:
             with self.read() as view:
@@ -275,19 +274,18 @@ class PostgresStore:
             copy.close()
 
     def missing_index_tables(self) -> list[str]:
-        """None: opening the schema fails if one of its tables is gone."""
+        """Return none: opening the schema fails if a table is missing."""
         return []
 
     def integrity(self) -> list[str]:
-        """What is wrong with the tables: every event must stand in one stream, without a gap."""
+        """Return what is wrong with the tables: each event must be in one stream, without gaps."""
         with self.read() as view:
-            streams, events = view.count_streams_and_events()
+            _, events = view.count_streams_and_events()
             position = view.newest_position()
-        del streams
-        return [] if events == position else [f"{position} events, of which {events} stand"]
+        return [] if events == position else [f"{position} events, but {events} in streams"]
 
     def close(self) -> None:
-        with self._turn:
+        with self._lock:
             self._db.close()
 
     def __enter__(self) -> PostgresStore:
@@ -301,7 +299,7 @@ class PostgresStore:
             self._url, autocommit=True, connect_timeout=CONNECT_SECONDS, prepare_threshold=3
         )
         db.add_notice_handler(self._note_warning)
-        self._knows_statements = False
+        self._has_statements = False
         limits = {
             "lock_timeout": LOCK_SECONDS,
             "statement_timeout": STATEMENT_SECONDS,
@@ -312,14 +310,14 @@ class PostgresStore:
         db.execute(sql.SQL("SET search_path = {}").format(sql.Identifier(self.schema)))
         return db
 
-    def _ensure_line(self) -> None:
-        """A line that broke while nothing was under way is made anew."""
+    def _ensure_connection(self) -> None:
+        """Reconnect if the connection broke between two transactions."""
         if self._db.closed or self._db.broken:
             self._db = self._connect()
 
     def _end_read(self) -> None:
-        """Not by ROLLBACK if nothing failed: after one the driver may forget every statement that
-        was prepared, and the next change would have its own prepared anew."""
+        """End a read with COMMIT unless it failed: after a ROLLBACK the driver may forget its
+        prepared statements, and the next write would have to prepare them again."""
         if self._db.info.transaction_status == TransactionStatus.INTRANS:
             with suppress(psycopg.Error):
                 self._db.execute("COMMIT")
@@ -327,7 +325,7 @@ class PostgresStore:
             self._undo()
 
     def _undo(self) -> None:
-        self._knows_statements = False  # the driver may have the server forget them, too
+        self._has_statements = False  # the driver may deallocate them
         with suppress(psycopg.Error):
             self._db.execute("ROLLBACK")
 
@@ -348,7 +346,7 @@ class PostgresStore:
             found = None if row is None else row[0]
             raise StoreFailed(
                 "newer_store",
-                f"the ledger has format {found}, this moot knows {VERSION}",
+                f"the ledger has format {found}, this moot knows format {VERSION}",
                 hint="update moot; nothing was changed",
             )
 

@@ -1,4 +1,4 @@
-"""What can be written, inside one transaction that already holds the ledger's lock."""
+"""Writes, inside one transaction that already holds the ledger's lock."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ from moot.hosts.postgres.view import NamedHead, PostgresView, WriteStart, split_
 
 _encode = msgspec.json.Encoder(order="sorted").encode
 MOVED = ("events", "heartbeats", "cursors", "notes")
-_UNBORN = Head(-1, -1, b"")  # stands for the head of a stream without events
+_EMPTY = Head(-1, -1, b"")  # the head of a stream without events
 
 
 class PostgresTransaction(PostgresView):
     def __init__(self, db: Any, writes_of_others: int, start: WriteStart) -> None:
         super().__init__(db, writes_of_others)
         self.is_whole = True
-        # Under the lock only this change moves them.
+        # Under the lock no other process changes these.
         self._next_number = start.next_number
         self._position = start.newest_position
         self._heads = start.heads
-        self._asked: dict[str, None] = {}  # streams whose head was asked for, in that order
-        self.newest: Record | None = None  # the last record that this change appended
+        self._asked: dict[str, None] = {}  # streams whose head was read, in that order
+        self.newest: Record | None = None  # the last record appended here
 
     @property
     def asked_streams(self) -> list[str]:
-        """Streams whose head was asked for, the first one first."""
+        """Return the streams whose head was read, in that order."""
         return list(self._asked)
 
     def newest_position(self) -> int:
@@ -52,26 +52,26 @@ class PostgresTransaction(PostgresView):
         return self._heads[stream]
 
     def require_whole(self) -> None:
-        """StoreFailed if a write of this change has failed, or it is over: a caller that swallowed
+        """Raise StoreFailed if a write failed or the transaction has ended: a caller that swallowed
         the error would otherwise commit a part."""
         if not self.is_whole:
             raise write_failed_before()
 
     def _many(self, query: str, rows: Iterable[tuple[Any, ...]]) -> None:
         values = list(rows)
-        if len(values) == 1:  # most commits; a cursor for many costs more to set up
+        if len(values) == 1:  # most commits; executemany costs more to set up
             self._db.execute(query, values[0])
         elif values:
             with self._db.cursor() as cursor:
                 cursor.executemany(query, values)
 
     def append(self, entries: Iterable[RecordToAppend]) -> None:
-        """All positions are checked before anything is written (TRC-019, TRC-051)."""
+        """Check all positions, then write (TRC-019, TRC-051)."""
         batch = list(entries)
         heads: dict[str, Head] = {}
         for entry in batch:
             record = entry.record
-            before = heads.get(record.stream) or self.head(record.stream) or _UNBORN
+            before = heads.get(record.stream) or self.head(record.stream) or _EMPTY
             if record.seq != before.seq + 1:  # LDG-068
                 raise Conflict("position_taken", f"{record.stream} has moved on", hint="try again")
             heads[record.stream] = Head(before.number, record.seq, record.hash)
@@ -82,7 +82,7 @@ class PostgresTransaction(PostgresView):
     def _append(self, batch: list[RecordToAppend], heads: dict[str, Head]) -> None:
         number, position = self._next_number, self._position
         for name, head in heads.items():
-            if head.number == _UNBORN.number:
+            if head.number == _EMPTY.number:
                 heads[name] = head._replace(number=number)
                 number += 1
         with self._db.pipeline():
@@ -139,7 +139,7 @@ class PostgresTransaction(PostgresView):
             self._db.execute(f"DELETE FROM {table}")
 
     def create_missing_tables(self) -> list[str]:
-        """A table that is gone here was dropped by the database's operator, who has a backup."""
+        """Create none: if the database's operator dropped a table, a backup restores it."""
         return []
 
     @all_or_nothing
@@ -209,7 +209,7 @@ class PostgresTransaction(PostgresView):
 
     @all_or_nothing
     def refuse_further(self) -> None:
-        """The ledger moves elsewhere with this commit: nothing is written here any more."""
+        """Make every later write fail, since the ledger moves elsewhere with this commit."""
         for table in MOVED:
             self._db.execute(
                 f"CREATE TRIGGER moved BEFORE INSERT OR UPDATE ON {table}"

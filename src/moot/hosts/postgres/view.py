@@ -1,4 +1,4 @@
-"""What can be read, inside one transaction."""
+"""Reads, inside one transaction."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from moot.core.clock import Millis
 from moot.core.ledger import Head, Heartbeat, Snapshot, StoredRow
 from moot.core.record import Record
 
-_PAGE: Final = 500  # rows fetched at a time, so that a long stream is never held whole
+_PAGE: Final = 500  # rows fetched at a time: a long stream must not fill the memory
 
 NamedHead = tuple[str, Head]
 
 
 def to_bytes(text: str) -> bytes:
-    """UTF-8, also of half a surrogate pair: a text comes back as it was."""
+    """Encode as UTF-8 that keeps lone surrogates, so that every text can be read back."""
     return text.encode("utf-8", "surrogatepass")
 
 
@@ -28,13 +28,13 @@ def to_str(data: bytes) -> str:
 
 
 def split_words(text: str) -> list[bytes]:
-    """Runs of letters and digits, without regard to case and accents."""
+    """Return the words of a text (letters and digits), without case and accents."""
     plain = re.sub("[\u0300-\u036f]", "", unicodedata.normalize("NFD", text))
     return sorted({to_bytes(word) for word in re.findall(r"[^\W_]+", plain.lower())})
 
 
 def after_prefix(prefix: bytes) -> bytes | None:
-    """The smallest bytes greater than all that begin with `prefix`; None if there are none."""
+    """Return the smallest bytes above all that begin with `prefix`; None if there are none."""
     stripped = prefix.rstrip(b"\xff")
     return stripped[:-1] + bytes((stripped[-1] + 1,)) if stripped else None
 
@@ -46,7 +46,7 @@ class PostgresView:
         self._is_over = False
 
     def close(self) -> None:
-        """Iterators that were kept give nothing more."""
+        """End the view: iterators that the caller kept yield nothing more."""
         self._is_over = True
 
     def _one(self, query: str, *values: Any) -> Any:
@@ -56,7 +56,7 @@ class PostgresView:
         return self._db.execute(query, values, binary=True).fetchall()
 
     def _pages(self, query: str, start: Sequence[Any], key: int, *values: Any) -> Iterator[Any]:
-        """Rows of a query that continues after its last row, a page at a time."""
+        """Yield the rows of a query page by page; each page starts after the last row's key."""
         last: Any = start
         while not self._is_over:
             rows = self._all(f"{query} LIMIT {_PAGE}", *values, *last)
@@ -144,7 +144,7 @@ class PostgresView:
             " AND (%s::bytea IS NULL OR key < %s) AND key > %s ORDER BY key LIMIT %s",
             *(to_bytes(space), to_bytes(prefix), end, end, to_bytes(after), limit),
         )
-        return [_row(one) for one in found]
+        return [_row(row) for row in found]
 
     def values(self, space: str) -> dict[str, bytes]:
         rows = self._all("SELECT key, value FROM index_rows WHERE space = %s", to_bytes(space))
@@ -284,7 +284,7 @@ def _heartbeat(row: Sequence[Any]) -> Heartbeat:
     return Heartbeat(to_str(agent), at, to_str(kid), bytes(body), bytes(signature))
 
 
-# What a change reads together with the lock, so that it need not go to the server for each.
+# A write reads these together with the lock, which saves a round trip for each.
 
 _PREPARE = (
     "PREPARE write_start AS SELECT writes,"
@@ -295,8 +295,7 @@ _PREPARE = (
 
 
 class WriteStart(NamedTuple):
-    """The ledger as it was when the lock was got. `heads`: of the streams that were named, None
-    for one without events."""
+    """The ledger when the lock was taken. `heads`: stream -> head, None without events."""
 
     writes: int
     next_number: int
@@ -305,7 +304,7 @@ class WriteStart(NamedTuple):
 
 
 def ensure_prepared(db: psycopg.Connection[Any]) -> None:
-    """Prepare the statements unless they are: planning them takes longer than running them."""
+    """Prepare the statements if the server does not have them: planning costs more than running."""
     known = db.execute(
         "SELECT FROM pg_prepared_statements WHERE name = 'write_start'", prepare=False
     )
@@ -314,14 +313,16 @@ def ensure_prepared(db: psycopg.Connection[Any]) -> None:
 
 
 def write_start_query(streams: Sequence[str]) -> str:
-    """The statements without parameters, so that they can be sent together with others. Names are
-    written as hexadecimal digits: nothing in them can end the literal."""
+    """Build the statements without parameters, so that they can be sent together with others.
+
+    Stream names are written in hexadecimal, so that no name can end the literal.
+    """
     heads = (f"EXECUTE stream_head('\\x{to_bytes(stream).hex()}')" for stream in streams)
     return ";".join(("EXECUTE write_start", *heads))
 
 
 def read_write_start(found: psycopg.Cursor[Any], streams: Sequence[str]) -> WriteStart:
-    """`found` stands at the first answer to those statements; one answer for each follows."""
+    """Read the results of `write_start_query`; `found` is at the first of them."""
     row = found.fetchone()
     assert row is not None, "made with the schema"
     heads: dict[str, Head | None] = {}
