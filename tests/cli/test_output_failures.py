@@ -55,7 +55,7 @@ def test_a_long_answer_that_is_lost_is_no_bug_either(project: Project) -> None:
 def test_a_refusal_whose_envelope_is_lost_is_told_on_standard_error(project: Project) -> None:
     code, err = into_full(project, "agent", "show", "coral-finch", "--json")
     assert code == 4
-    assert "error [agent_not_found] no agent is named coral-finch" in err
+    assert "error [agent_not_found] no agent is called coral-finch" in err
     assert "[answer_not_written]" in err
     assert "is done" not in err
     code, err = into_full(project, "nonsense", "--json")

@@ -202,7 +202,7 @@ def test_a_pinned_head_that_is_gone_or_too_many_is_not_built_upon(forged: bool) 
             fit(world)
         error = refused(world)
         assert error.code == "tree_damaged"
-        assert "counts 6 histories" in str(error)
+        assert "counts 6 streams" in str(error)
 
 
 @pytest.mark.requirement("LDG-100")

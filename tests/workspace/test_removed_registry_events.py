@@ -293,7 +293,7 @@ def test_what_rests_on_lost_keys_cannot_be_accepted(used: ThreeLists, project: P
     before = dump(used.ledger)
     done = project.json(*ACCEPT)
     assert done.error["code"] == "keys_lost"
-    assert "event 4 of example/a rests on event 66 of the registry" in done.error["message"]
+    assert "event 4 of example/a refers to event 66 of the registry" in done.error["message"]
     assert dump(used.ledger) == before
     assert used.verdict() == "tampered"
 

@@ -128,7 +128,7 @@ def find_agent(engine: Engine, name: str) -> Agent:
     agent = engine.registry().agents.get(name)
     if agent is None:
         raise NotFound(
-            "agent_not_found", f"no agent is named {name}", hint="`moot agent list` shows all"
+            "agent_not_found", f"no agent is called {name}", hint="`moot agent list` shows all"
         )
     return agent
 

@@ -120,7 +120,7 @@ def _valid_key(registry: State, name: str) -> RegisteredKey:
     if agent is None:
         raise NotFound(
             "agent_not_found",
-            f"no agent is named {name}",
+            f"no agent is called {name}",
             hint=f"`moot agent register {name}` registers it; `moot agent list` shows all"
             if AGENT.match(name)
             else f"`moot agent list` shows all; an agent's name is {GRAMMAR}",
