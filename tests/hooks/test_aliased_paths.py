@@ -218,13 +218,13 @@ def test_the_files_of_git_and_of_moot_are_held_back_from_every_agent(
 ) -> None:
     for cwd in (project.root, project.other):
         said = reason(project.hook("claude", write(project.root / name, cwd)))
-        assert f"refused: [not_for_agents] {name} is never written by an agent" in said
+        assert f"refused: [not_for_agents] agents may not write {name}" in said
     assert project.owners() == {}
 
 
 def test_a_link_to_the_ledger_is_held_back_too(project: Project) -> None:
     (project.root / "notes.txt").symlink_to(".moot/ledger.db")
-    assert "never written" in reason(
+    assert "agents may not write" in reason(
         project.hook("claude", write(project.root / "notes.txt", project.root))
     )
 

@@ -33,7 +33,7 @@ def test_after_git_clean_every_edit_is_held_back_with_the_reason(
         said = reason(project.hook("claude", write(folder / "src" / "x.txt", folder), agent))
         assert "[workspace_gone]" in said
         assert str(project.root / ".moot") in said
-        assert "put .moot back from a backup" in said
+        assert "restore .moot from a backup" in said
         assert f"moot ledger forget {project.root}" in said
 
 

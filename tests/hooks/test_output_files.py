@@ -100,7 +100,7 @@ def test_no_output_goes_over_what_another_holds(shared: Project, words: tuple[st
     done = shared.run("--json", *words, "a.txt", MOOT_AGENT=OTTER)
     assert (done.code, done.envelope["error"]["code"]) == (1, "reservation_conflict")
     assert f"{CRANE} holds a.txt" in done.envelope["error"]["message"]
-    assert done.envelope["error"]["hint"] == "name a file that nobody works on"
+    assert done.envelope["error"]["hint"] == "name a file that no agent holds"
     assert (shared.root / "a.txt").read_text("utf-8") == WORK
 
 

@@ -114,7 +114,7 @@ def test_who_left_them_is_named_if_that_is_remembered(project: Project) -> None:
     (project.other / "a.txt").write_text("two\n", encoding="utf-8")
     join = Join(project_root=str(project.root), worktree=str(project.other), branch="feature")
     project.execute(CRANE, join, stream=STREAM)
-    assert "; there work or worked teal-crane." in edit(project)
+    assert "; teal-crane worked there." in edit(project)
     left = FileVersion(str(project.other), "a.txt", Act.LEFT, CRANE, "s", 1, blob_id(b"two\n"))
     with FileVersions(project.root / ".moot") as versions:
         versions.note([left])
@@ -184,7 +184,7 @@ def test_the_repository_may_make_it_a_refusal(project: Project) -> None:
     for _ in range(2):  # as long as it is so
         text = reason(project.hook("claude", call("claude-write", project.root)))
         assert "moot: refused: [unmerged_changes] a.txt was changed on branch feature" in text
-        assert "merge that first" in text
+        assert "merge it first" in text
     assert project.owners() == {}
     assert project.events("INCURSION") == []
     assert project.git("merge", "--quiet", "feature").code == 0
@@ -222,7 +222,7 @@ def test_a_half_written_file_makes_every_rule_strict_and_says_so(project: Projec
     commit(project, project.other, "two\n")
     text = reason(project.hook("claude", call("claude-write", project.root)))
     assert "[unmerged_changes]" in text
-    assert "The strictest settings count, because" in text
+    assert "The strictest settings apply, because" in text
     assert "moot.toml cannot be read" in text
 
 

@@ -25,7 +25,7 @@ BUDGET = {
     "api/bridges": (3300, "a flow for each way from one protocol to another, and the whole path"),
     "api/debates": (2700, "debate files on disk, their rounds, and comparing positions"),
     "api/decisions": (3900, "questions, rulings, and receipts that prove them offline"),
-    "api/guard": (10600, "reads shell commands beforehand; copies, journal, who changed a file"),
+    "api/guard": (10550, "reads shell commands beforehand; copies, journal, who changed a file"),
     "api/hook_setup": (2550, "merges our hooks into settings of four tools and git, byte for byte"),
     "api/hosts": (900, "commands for ledgers of several machines"),
     "api/mail": (2450, "sending, reading, duties, searching and answering of messages"),

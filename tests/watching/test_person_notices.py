@@ -34,8 +34,8 @@ def test_a_change_of_what_another_holds_rings_once(project: Project, bell: Bell)
     hold(project, CRANE, project.other, "a.txt")
     run_program(project, bell, f"{WRITE}; {WRITE}")
     expected = (
-        "changed while coral-finch's command ran; no one else known to Moot was at work, while"
-        " teal-crane holds it: a.txt"
+        "a.txt: changed while coral-finch's command ran; no one else known to Moot was at work,"
+        " while teal-crane holds it"
     )
     assert bell.next() == f"incursion: moot: {expected}"
     # What rings next is another happening: nothing was told in between.
@@ -49,7 +49,7 @@ def test_a_change_by_someone_unknown_rings_too(project: Project, bell: Bell) -> 
     hold(project, CRANE, project.other, "a.txt")
     project.ok("--as", "amber-otter", "join")  # a second one here: nobody can tell who it was
     run_program(project, bell, WRITE)
-    expected = "changed by someone unknown, while teal-crane holds it: a.txt"
+    expected = "a.txt: changed by someone unknown, while teal-crane holds it"
     assert bell.next() == f"incursion: moot: {expected}"
 
 
@@ -70,7 +70,7 @@ def test_a_persons_edit_of_what_an_agent_holds_is_told_and_the_copy_is_kept(
     words = ("run", "--name", "coral-finch", "--", sys.executable, "-c", WRITE_ELSEWHERE)
     done = project.spawn(*words)
     assert done.code == 0
-    assert "changed by someone unknown, while teal-crane holds it: a.txt" in done.err
+    assert "a.txt: changed by someone unknown, while teal-crane holds it" in done.err
     assert [letter for letter in letters(project) if "a.txt" in str(letter)]
     assert project.owners() == {"a.txt": CRANE}
     assert project.events("INCURSION") == []  # nobody is accused

@@ -51,7 +51,7 @@ def test_bytes_that_the_runs_agent_announced_are_on_record_with_both_versions(
     spoke(project, CRANE)
     with watching_run(project) as otter, edit(project, OTTER, project.root, "announced\n"):
         write(project.root / "a.txt", "announced\n")
-        otter.wait_for_line("amber-otter changed what others hold, which is on record: a.txt")
+        otter.wait_for_line("a.txt: amber-otter changed what others hold; this is on record")
     assert incursions(project) == [(OTTER, "a.txt", blob("one\n"), blob("announced\n"))]
     assert letters(project) == []
 
@@ -123,7 +123,7 @@ def test_a_program_without_hooks_that_is_alone_is_told_in_neutral_words(project:
     spoke(project, CRANE)
     with watching_run(project) as otter:
         write(project.root / "a.txt", "changed\n")
-        otter.wait_for_line(f"{ONLY}, while teal-crane holds it: a.txt")
+        otter.wait_for_line(f"a.txt: {ONLY}, while teal-crane holds it")
     assert incursions(project) == []
     assert letters(project) == [f"{ONLY_OTTER}a.txt"]
 
@@ -153,7 +153,7 @@ def test_a_change_by_someone_unknown_is_told_to_the_holder_once(project: Project
     assert incursions(project) == []
     assert letters(project) == [f"{UNKNOWN}a.txt"]
     (line,) = otter.lines + second.lines
-    assert line == "changed by someone unknown, while teal-crane holds it: a.txt"
+    assert line == "a.txt: changed by someone unknown, while teal-crane holds it"
 
 
 def test_two_commands_at_the_same_time_name_nobody(project: Project) -> None:
@@ -260,7 +260,7 @@ def test_a_file_that_nobody_holds_is_none(project: Project) -> None:
     with watching_run(project) as otter:
         write(project.root / "b.txt", "free\n")
         write(project.root / "a.txt", "held\n")
-        otter.wait_for_line("holds it: a.txt")
+        otter.wait_for_line("a.txt: ")
     assert told_paths(project) == {"a.txt"}
 
 
@@ -299,7 +299,7 @@ def test_a_worktree_that_is_removed_ends_nothing(project: Project) -> None:
     with watching_run(project) as otter:
         assert project.git("worktree", "remove", "--force", str(project.other)).code == 0
         write(project.root / "a.txt", "still noticed\n")
-        otter.wait_for_line("holds it: a.txt")
+        otter.wait_for_line("a.txt: ")
 
 
 def test_a_holder_is_told_that_its_worktree_was_removed(project: Project) -> None:
@@ -308,7 +308,7 @@ def test_a_holder_is_told_that_its_worktree_was_removed(project: Project) -> Non
     spoke(project, OTTER)
     with watching_run(project) as otter:
         assert project.git("worktree", "remove", "--force", str(project.other)).code == 0
-        otter.wait_for_line("changed by someone unknown, while teal-crane holds it: a.txt")
+        otter.wait_for_line("a.txt: changed by someone unknown, while teal-crane holds it")
     assert letters(project) == [f"{UNKNOWN}a.txt"]
     assert incursions(project) == []
 
@@ -319,7 +319,7 @@ def test_the_runs_own_folder_may_be_deleted(project: Project) -> None:
     write(project.other / "src" / "x.txt", "1\n")
     with watching_run(project, root=project.other) as otter:
         shutil.rmtree(project.other / "src")
-        otter.wait_for_line("holds it: src/x.txt")
+        otter.wait_for_line("src/x.txt: ")
         shutil.rmtree(project.other)
     assert letters(project) == [f"{ONLY_OTTER}src/x.txt"]
 
@@ -335,7 +335,7 @@ def test_thousands_at_once_are_bounded_and_told_together(project: Project) -> No
     with watching_run(project) as otter, command(project, OTTER, project.root):
         for number in range(400):
             (project.root / "src" / f"f{number}.txt").write_text("2\n", encoding="utf-8")
-        otter.wait_for_line("holds it: src/f")
+        otter.wait_for_line("src/f")
     assert 1 <= len(letters(project)) <= 4
     assert len(otter.lines) < 20
 
@@ -351,7 +351,7 @@ def test_at_the_systems_limit_it_says_so_and_compares(project: Project) -> None:
     with watching_run(project, watch=at_the_limit, beat=0.05) as otter:
         otter.wait_for_line("the system watches no more folders (OS file watch limit reached)")
         write(project.root / "a.txt", "noticed all the same\n")
-        otter.wait_for_line("holds it: a.txt")
+        otter.wait_for_line("a.txt: ")
     assert len([line for line in otter.lines if "watches no more" in line]) == 1
     assert letters(project) == [f"{ONLY_OTTER}a.txt"]
 
@@ -364,12 +364,12 @@ def test_where_no_copy_can_be_made_the_rest_goes_on(project: Project) -> None:
     with watching_run(project) as otter:
         with command(project, CRANE, project.root):
             write(project.root / "a.txt", "mine\n")
-            otter.wait_for_line("no copies are kept of what others hold")
+            otter.wait_for_line("files that others hold are not copied")
         with command(project, OTTER, project.root):
             write(project.root / "a.txt", "not mine\n")
             otter.wait_for_line("a.txt")
     assert all("not watched" not in line for line in otter.lines)
-    assert len([line for line in otter.lines if "no copies are kept" in line]) == 1
+    assert len([line for line in otter.lines if "are not copied" in line]) == 1
 
 
 def test_a_run_that_ends_at_once_still_looks(project: Project) -> None:
@@ -395,7 +395,7 @@ def test_moot_run_watches_for_its_program(project: Project) -> None:
     )
     assert done.code == 0, done
     only = ONLY.replace(OTTER, "gray-heron")
-    assert f"moot: {only}, while teal-crane holds it: a.txt" in done.err
+    assert f"moot: a.txt: {only}, while teal-crane holds it" in done.err
     assert incursions(project) == []
     assert letters(project) == [f"INFO: {only}: a.txt"]
 

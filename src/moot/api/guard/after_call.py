@@ -1,9 +1,8 @@
-"""After a call: what it changed, who changed what others hold, and the version of each file.
+"""After a call: find out what it changed, who changed held files, and note each file's version.
 
-Only what is proved goes on record as somebody's doing; of everything else the holder gets mail.
-What an agent left is noted with a copy of the bytes, so that it can be brought back (`moot undo`);
-what was changed by someone unknown is copied, too, under nobody's name. Trouble with that never
-reaches the tool.
+Only proved changes are recorded as an agent's act; all others are mailed to the holder. What an
+agent wrote is noted with a copy, for `moot undo`; a change by someone unknown is copied without an
+author. Errors here never reach the tool.
 """
 
 from __future__ import annotations
@@ -30,16 +29,16 @@ if TYPE_CHECKING:
 
 
 class CallChanges(msgspec.Struct, frozen=True):
-    """`noted` are the INCURSIONs that are new on record, `files` what the call has changed in its
-    own worktree, as far as nobody else can have."""
+    """`noted` are INCURSIONs that are new on record, `files` what the call changed in its own
+    worktree and no other agent can have changed."""
 
     noted: tuple[Finding, ...]
     files: tuple[str, ...]
 
 
 class Inspector(NamedTuple):
-    """Who looks: as which editor, under which name (amber-otter/2 for a sub-agent), what others
-    hold against it, and what it holds itself."""
+    """Who inspects: its editor, its name (amber-otter/2 for a sub-agent), the reservations of
+    others that refuse its edits, and its own."""
 
     editor: Editor
     who: str
@@ -48,7 +47,7 @@ class Inspector(NamedTuple):
 
 
 class EndedCommand(NamedTuple):
-    """A shell command that has ended: its text, where it ran, how it began, and as which call."""
+    """A shell command that has ended: its text, its folder, how it began, and its journal entry."""
 
     text: str
     folder: str
@@ -59,8 +58,8 @@ class EndedCommand(NamedTuple):
 def inspect_edit(
     session: Session, paths: Iterable[str], root: Path, inspector: Inspector, call_id: str
 ) -> CallChanges:
-    """Edits were checked beforehand; should one have come through all the same, it counts too: the
-    tool itself says that it wrote the file."""
+    """Note an edit. Edits are checked beforehand; if one changed a held file anyway, record it: the
+    tool itself reports that it wrote the file."""
     from moot.api.guard.held_changes import index_by_key, reservations_around
 
     places = find_guarded_paths(paths, session.folder, session.home)
@@ -81,9 +80,9 @@ def inspect_edit(
 def _note_edit(
     session: Session, guarded: GuardedPaths, inspector: Inspector, call_id: str
 ) -> Iterator[str]:
-    """Tell the end of an edit and note what it left: the files that it has written.
+    """End an edit in the journal, note its result, and yield the files that it wrote.
 
-    Those that are neither what it announced nor surely its own were changed by someone unknown.
+    Files that differ from what it announced, and are not surely its own, have an unknown author.
     """
     from moot.api.guard.call_journaling import copy_unreported_edits
 
@@ -123,8 +122,8 @@ def _note_edit(
 def _report_doubtful(
     session: Session, copies: Copies, inspector: Inspector, call: Call, paths: Iterable[str]
 ) -> set[str]:
-    """Those of the files that somebody else may have changed while the edit ran; their holder, who
-    edits, is told."""
+    """Return the files that someone else may have changed during the edit, and mail their
+    holder."""
     from moot.api.guard.held_changes import (
         CHANGED_UNKNOWN,
         Evidence,
@@ -162,10 +161,10 @@ def explain_own_changes(
     present: Mapping[str, str],
     before_ns: int,
 ) -> dict[str, str]:
-    """Explain what became of files since they were last explained, before an edit that began
-    later than `before_ns`. The holder, who is about to edit, is told of what is not its own.
+    """Explain changes of files, before their holder edits them, since they were last explained.
 
-    Return the versions that are explained now.
+    `before_ns` is when the edit began. Changes by others are mailed to the holder. Return the
+    versions that are explained now.
     """
     from moot.api.guard.held_changes import (
         CHANGED_UNKNOWN,
@@ -203,9 +202,10 @@ def explain_own_changes(
 def inspect_command(
     session: Session, command: EndedCommand, guarded: GuardedPaths, inspector: Inspector
 ) -> CallChanges:
-    """Compare what is held, and what the command may have changed besides, with how it was.
+    """Compare held files, and others that the command may have changed, with their earlier
+    versions.
 
-    A command that only reads has changed nothing, whatever others did meanwhile.
+    A command that only reads changed nothing, whatever others did meanwhile.
     """
     from moot.api.guard.call_journaling import copy_unreported_edits, find_background_processes
     from moot.api.guard.shell.first_look import only_reads
@@ -227,7 +227,7 @@ def inspect_command(
 def _find_own_changes(
     session: Session, command: EndedCommand, copies: Copies, inspector: Inspector, looked_ns: int
 ) -> tuple[list[HeldChange], list[str]]:
-    """The changes of others' files that are proved to be this agent's, and its own files."""
+    """Return the changes of others' files that are proved to be this agent's, and its own files."""
     from moot.api.guard.git_changes import list_changed_or_empty
     from moot.api.guard.held_changes import Evidence, find_changes, find_changes_elsewhere
 
@@ -261,7 +261,7 @@ def _explain_found(
     found: FoundChanges,
     looked_ns: int,
 ) -> tuple[list[HeldChange], list[str]]:
-    """Explain changes of held files, note whose they are and tell the holders of the others."""
+    """Explain changes of held files, note their authors, and mail the holders of the rest."""
     from moot.api.guard.held_changes import CHANGED_UNKNOWN, HeldChange
     from moot.api.guard.holder_mail import notify_holders
 
@@ -298,8 +298,8 @@ def _note_unheld(
     inspector: Inspector,
     changed: Iterable[str],
 ) -> list[str]:
-    """Of what nobody holds and is newer than the command: its own if no other call can have made
-    it. Else a copy is kept under nobody's name; the session has caused it or seen it happen."""
+    """Return unheld files that changed since the command began, if no other call can have changed
+    them; copy the others without an author."""
     from moot.api.guard.held_changes import (
         CHANGED_UNKNOWN,
         index_by_key,
@@ -324,13 +324,13 @@ def _note_unheld(
         (own if verdict.who == inspector.who else unknown).append(path)
     editor = inspector.editor
     copies.note_left(own[:MOST_FILES_AT_ONCE], editor)
-    nobody = Editor("", editor.session, editor.at, CHANGED_UNKNOWN)
-    copies.keep(unknown[:MOST_FILES_AT_ONCE], nobody)
+    no_author = Editor("", editor.session, editor.at, CHANGED_UNKNOWN)
+    copies.keep(unknown[:MOST_FILES_AT_ONCE], no_author)
     return own
 
 
 def _note_proved(session: Session, changes: Iterable[HeldChange], name: str) -> Iterator[Finding]:
-    """One INCURSION for each reservation, with what the first of its files was and has become."""
+    """Record one INCURSION for each reservation, with both versions of its first file."""
     first: dict[int, HeldChange] = {}
     for each in changes:
         first.setdefault(each.held.fencing, each)

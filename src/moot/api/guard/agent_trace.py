@@ -1,9 +1,9 @@
-"""What hooks saw agents write, in the form of the Agent Trace draft (version 0.1.0, an RFC).
+"""Export what hooks saw agents write, in the Agent Trace draft format (version 0.1.0, an RFC).
 
-One record for what stands in the newest commit, with its revision, and one for what is not
-committed yet. Ranges come from this machine's memory of versions (`.moot/files.db`), which is not
-signed; the metadata names the signed record of each session's calls. docs/explanation/readings.md
-says how the draft is read where it says two things.
+There is one record for the lines in the newest commit, with its revision, and one for uncommitted
+lines. Line ranges come from this machine's file versions (`.moot/files.db`), which are not signed;
+the metadata names the signed record of each session. docs/explanation/readings.md explains how we
+read the ambiguous parts of the draft.
 """
 
 from __future__ import annotations
@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     from moot.workspace.workspace import Workspace
 
 
-# Which lines of a file which session wrote: a line belongs to the session after whose edit it
-# was first there; what came without an agent's edit belongs to nobody.
+# A line belongs to the session whose edit first wrote it; other lines have no author.
 
 
 class LineAuthor(NamedTuple):
@@ -38,7 +37,7 @@ class LineAuthor(NamedTuple):
 
 
 class LineRange(NamedTuple):
-    """Lines `first` to `last`, counted from 1, both included, and what they hold."""
+    """Lines `first` to `last`, counted from 1, both included, and their text."""
 
     author: LineAuthor
     first: int
@@ -47,7 +46,7 @@ class LineRange(NamedTuple):
 
 
 def find_line_ranges(versions: Iterable[tuple[LineAuthor | None, str]]) -> tuple[LineRange, ...]:
-    """The ranges of the last version that somebody is known to have written."""
+    """Return the ranges of the last version whose author is known."""
     lines, authors = list[str](), list[LineAuthor | None]()
     for author, text in versions:
         newer = text.splitlines(keepends=True)
@@ -62,7 +61,7 @@ def _carry_over(
     authors: Sequence[LineAuthor | None],
     author: LineAuthor | None,
 ) -> list[LineAuthor | None]:
-    """What is the same keeps its author; what is new gets `author`."""
+    """Return an author for each new line: unchanged lines keep theirs, the others get `author`."""
     carried: list[LineAuthor | None] = [author] * len(newer)
     matcher = difflib.SequenceMatcher(None, older, newer, autojunk=False)
     for block in matcher.get_matching_blocks():
@@ -89,7 +88,7 @@ _SECONDS: Final = 30.0
 
 
 class Writer(Protocol):
-    """The signed record of a session, and the model its tool named, if it named any."""
+    """A session's signed record, and the model that its tool named, if any."""
 
     @property
     def stream(self) -> str: ...
@@ -102,7 +101,7 @@ Writers = Mapping[tuple[str, str], Writer]  # by agent and session
 
 
 class TracedFile(NamedTuple):
-    """A file as it stands, who wrote which lines of it, and when it was last left so."""
+    """A file on disk, who wrote which of its lines, and when an agent last wrote it."""
 
     path: str
     blob: str
@@ -111,7 +110,8 @@ class TracedFile(NamedTuple):
 
 
 def make_records(workspace: Workspace, root: Path, writers: Writers) -> list[dict[str, Any]]:
-    """The records of one worktree: what is committed, then what is not; empty ones are left out."""
+    """Return the records of one worktree: committed lines first, then uncommitted; no empty
+    ones."""
     files = list(_trace_files(workspace, root))
     commit, committed = _find_committed(root, files)
     chosen = (
@@ -123,7 +123,8 @@ def make_records(workspace: Workspace, root: Path, writers: Writers) -> list[dic
 
 
 def _trace_files(workspace: Workspace, root: Path) -> Iterator[TracedFile]:
-    """Files that stand as they were seen last; one that changed unseen since says nothing."""
+    """Yield the files whose content is the last version seen; after an unseen change authors are
+    unknown."""
     from moot.api.guard.copies import Copies
     from moot.workspace.file_versions import Act
 
@@ -135,7 +136,7 @@ def _trace_files(workspace: Workspace, root: Path) -> Iterator[TracedFile]:
                 continue
             history = copies.versions.list_history(str(root), path)
             while history and history[0].blob != present.blob:
-                history.pop(0)  # it was put back to an older version
+                history.pop(0)  # an older version was restored
             left = [version.at for version in history if version.act is Act.LEFT]
             ranges = find_line_ranges(_read_versions(root, reversed(history))) if left else ()
             if ranges:
@@ -145,7 +146,7 @@ def _trace_files(workspace: Workspace, root: Path) -> Iterator[TracedFile]:
 def _read_versions(
     root: Path, history: Iterable[FileVersion]
 ) -> Iterator[tuple[LineAuthor | None, str]]:
-    """What is remembered of a file, oldest first, with who left each version."""
+    """Yield the text of each version, oldest first, with the agent that wrote it."""
     from moot.api.guard.undo import read_copy
     from moot.workspace.file_versions import Act
 
@@ -153,13 +154,13 @@ def _read_versions(
         try:
             text = (read_copy(root, version) if version.blob else b"").decode()
         except (NotFound, UnicodeDecodeError):
-            return  # what came after cannot be told from what was there before
+            return  # the authors of later lines are unknown
         is_left = version.act is Act.LEFT and bool(version.agent)
         yield LineAuthor(version.agent, version.session) if is_left else None, text
 
 
 def _find_committed(root: Path, files: Iterable[TracedFile]) -> tuple[str, set[str]]:
-    """The newest commit, and the paths that stand in it just as they are here."""
+    """Return the newest commit, and the paths whose content is the same in it."""
     from moot.system.git_commands import GitQuestion, ask_git, find_blobs
 
     words = ("rev-parse", "--verify", "--quiet", "HEAD")
@@ -211,7 +212,7 @@ def _build_record(
 
 
 def _conversations(file: TracedFile, writers: Writers) -> Iterator[dict[str, Any]]:
-    """One for each session: a session is what the draft calls a conversation."""
+    """Yield one entry for each session: the draft's word for a session is conversation."""
     for author in dict.fromkeys(part.author for part in file.ranges):
         contributor = {"type": "ai"}
         writer = writers.get(author)

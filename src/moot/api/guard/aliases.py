@@ -1,9 +1,8 @@
-"""Other names under which a file is held: a hard link, a link that was reserved by its own name,
-the same letters in another case or form where the disk sees no difference; and, where somebody
-else counts from another root, the name it has from there.
+"""Find other names under which a file is held: a hard link, a symlink that was reserved by its own
+name, another letter case or Unicode form on a disk that ignores it, or a name from another root.
 
-Names are compared everywhere else (section 5); only here is the disk asked whether two of them
-are one file. What does not exist yet has no other name but the one from another root.
+Everywhere else names are compared (section 5); only here the disk is asked whether two names are
+one file. A file that does not exist yet can only have another name from another root.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ _NOWHERE: Final[_Identity] = (0, 0)
 def find_aliases(
     state: State, scopes: Iterable[str], worktree_root: Path
 ) -> tuple[Reservation, ...]:
-    """What is held, under another name, of one of `scopes`, or of a folder around one."""
+    """Return reservations, under another name, of one of `scopes` or of a folder around one."""
     asked, root = tuple(scopes), str(worktree_root)
     aliases = (*_same_file(state, asked, root), *_same_location(state, asked, root))
     by_fencing = {held.fencing: held for held in aliases if held.key and held.key not in asked}
@@ -35,7 +34,7 @@ def find_aliases(
 
 
 def covers_file(held: Reservation, scope: str, root: Path) -> bool:
-    """Is this very file of this root part of what is held, wherever that was counted from?"""
+    """True if `held` covers this file of this root, whatever root it was counted from."""
     held_locations = _locations(held.worktree or str(root), held.key)
     return any(
         location == held_location or is_inside(location, held_location)
@@ -45,7 +44,7 @@ def covers_file(held: Reservation, scope: str, root: Path) -> bool:
 
 
 def _same_file(state: State, asked: tuple[str, ...], root: str) -> Iterator[Reservation]:
-    """By device and number, in both worktrees: a name is held in all of them."""
+    """Yield reservations of the same inode, in both worktrees: a name is held in all worktrees."""
     wanted = {_identity(f"{root}/{path}") for scope in asked for path in _with_folders(scope)}
     wanted.discard(_NOWHERE)
     for held in state.live_by_key.values() if wanted else ():
@@ -57,7 +56,7 @@ def _same_file(state: State, asked: tuple[str, ...], root: str) -> Iterator[Rese
 
 
 def _same_location(state: State, asked: tuple[str, ...], root: str) -> Iterator[Reservation]:
-    """By where it lies, of what is held from another root."""
+    """Yield reservations from another root that cover the same location."""
     for other in state.held_worktrees - {"", root}:
         for location in (location for scope in asked for location in _locations(root, scope)):
             for name in _names_from(other, location):
@@ -66,7 +65,7 @@ def _same_location(state: State, asked: tuple[str, ...], root: str) -> Iterator[
 
 
 def _names_from(root: str, location: str) -> Iterator[str]:
-    """What a location is called from a root; a folder around the root is all of it."""
+    """Yield the name of a location from a root; a folder around the root is the whole root."""
     for top in _locations(root, ""):
         if location == top or is_inside(top, location):
             yield ""
@@ -75,13 +74,13 @@ def _names_from(root: str, location: str) -> Iterator[str]:
 
 
 def _locations(root: str, scope: str) -> list[str]:
-    """Where it lies, by the name of the root and by the folder that this really is."""
+    """Return the absolute path, by the given root and by its real path."""
     tops = dict.fromkeys((root, os.path.realpath(root)))
     return [os.path.normpath(f"{top}/{scope}") for top in tops]
 
 
 def _with_folders(scope: str) -> Iterator[str]:
-    """The path and every folder above it that lies below the root."""
+    """Yield the path and every folder above it, below the root."""
     parts = Path(os.path.normpath(scope)).parts
     if parts and parts[0] != os.pardir:
         yield from (os.path.join(*parts[: n + 1]) for n in range(len(parts)))
@@ -95,8 +94,7 @@ def _identity(path: str) -> _Identity:
     return status.st_dev, status.st_ino
 
 
-# A file that has a second name inside a folder which somebody else holds: looked for only if it
-# has several hard links. A search that would take too long is refused.
+# A file with several hard links may have another name inside of a folder that others hold.
 
 MOST_ENTRIES: Final = 50_000
 _SKIPPED: Final = frozenset({".git", ".moot"})
@@ -105,7 +103,7 @@ _SKIPPED: Final = frozenset({".git", ".moot"})
 def names_in_held_folders(
     scopes: Iterable[str], root: Path, held_by_others: Iterable[Reservation]
 ) -> tuple[str, ...]:
-    """The names, relative to the root, under which one of `scopes` lies in such a folder."""
+    """Return names, relative to the root, of `scopes` inside of folders that others hold."""
     linked = {identity: scope for scope in scopes for identity in _if_linked(root / scope)}
     if not linked:
         return ()
@@ -132,7 +130,7 @@ def _if_linked(file: Path) -> Iterator[_Identity]:
 
 
 def _folders_of(held: Reservation, root: str) -> Iterator[str]:
-    """Where what is held lies: a name is held in all worktrees."""
+    """Yield the held folder in each worktree."""
     if is_resource(held.key):
         return
     for top in dict.fromkeys((root, held.worktree or root)):
@@ -142,7 +140,7 @@ def _folders_of(held: Reservation, root: str) -> Iterator[str]:
 
 
 def _files_below(folder: str, budget: list[int]) -> Iterator[tuple[_Identity, str]]:
-    """Every file below, until the budget is used up; its number is known without a look at it."""
+    """Yield every file below with its inode, which needs no stat, until the budget is used up."""
     waiting = [folder]
     while waiting and budget[0] >= 0:
         place = waiting.pop()
@@ -162,7 +160,7 @@ def _files_below(folder: str, budget: list[int]) -> Iterator[tuple[_Identity, st
 def _too_large(scope: str, held: Reservation) -> Refused:
     return Refused(
         "links_not_searched",
-        f"{quote_name(scope)} has a second name, a hard link, and {held.owner} holds more than"
-        f" can be searched for it ({quote_name(held.scope)})",
+        f"{quote_name(scope)} has another hard link, and {held.owner} holds a folder that is too"
+        f" large to search for it ({quote_name(held.scope)})",
         hint=f"ask {held.owner}, or work on a copy under a new name",
     )

@@ -1,8 +1,9 @@
-"""Which files are meant by a path that somebody asks about: all names they have in this workspace.
+"""Read the paths that `moot guard check` asks about, with all names that they have in this
+workspace.
 
-To the library paths are named from the root of the worktree, like scopes (B-11). A link and the
-file it leads to both count, and so does what the path may mean in the folder one stands in. In
-doubt it is refused: whoever reads "free" begins to write.
+Paths are relative to the worktree root, like scopes (B-11). A symlink and its target both count,
+and so does the path relative to the current folder. Ambiguous paths are refused, because an agent
+that reads "free" starts to write.
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ ASK_COMMAND: Final = "guard check"
 
 
 class AskedPath(NamedTuple):
-    """A path as typed, its names read from the root, and those it has from the current folder.
+    """A path as typed, its names from the worktree root, and its names from the current folder.
 
-    `only_below`: of the one in the current folder, only what is held inside of this scope counts.
+    `only_below`: of the names from the folder, only reservations inside of this scope count.
     """
 
     text: str
@@ -37,17 +38,17 @@ class AskedPath(NamedTuple):
     only_below: str | None = None
 
     def is_met_by(self, held: str) -> bool:
-        """Does it matter that this scope in the current folder is held?"""
+        """True if a reservation of this scope in the current folder matters."""
         return self.only_below is None or paths.is_inside(held, self.only_below)
 
 
 def read_asked_paths(texts: Iterable[str], session: Session) -> list[AskedPath]:
-    """All of them, or the refusal of the first that is not ours or not what it seems."""
+    """Read all paths. Refuses the first that is ambiguous or outside of this project."""
     return [_read(text, session) for text in texts]
 
 
 def ambiguous_path(asked: AskedPath, why: str) -> Refused:
-    """The path in the current folder is another one: say how each of the two is asked for."""
+    """Return the refusal of a path that means another file in the current folder."""
     at_root, from_folder = (
         f"`moot {ASK_COMMAND} {typed_scope(names[0])}`"
         for names in (asked.names, asked.from_folder)
@@ -55,12 +56,12 @@ def ambiguous_path(asked: AskedPath, why: str) -> Refused:
     return Refused(
         "named_from_the_root",
         f"{asked.text} was read from the root of the worktree, {why}",
-        hint=f"{from_folder} is the one beside you, {at_root} the other",
+        hint=f"{from_folder} checks the one in your folder, {at_root} the one at the root",
     )
 
 
 def hint_named_from_root(scopes: Iterable[str], place: Place, verb: str) -> str:
-    """How a scope that leads out is written, if it is in the worktree from where we stand."""
+    """Return how to write a scope that leaves the root but is inside from the current folder."""
     for text in scopes:
         from_folder = scope_from_folder(text, place)
         if from_folder is not None and os.path.normpath(text).startswith(os.pardir):
@@ -69,14 +70,14 @@ def hint_named_from_root(scopes: Iterable[str], place: Place, verb: str) -> str:
 
 
 def count_existing_parts(text: str, base: Path) -> int:
-    """How much of a path is there already, from `base`: so many folders, and the file."""
+    """Return how many leading parts of a path exist, from `base`."""
     parts = Path(os.path.normpath(text)).parts
     there = (os.path.lexists(base.joinpath(*parts[: n + 1])) for n in range(len(parts)))
     return next((n for n, is_there in enumerate(there) if not is_there), len(parts))
 
 
 def scope_from_folder(text: str, place: Place) -> str | None:
-    """The scope of what `text` names from where we stand; None if that is not in the worktree."""
+    """Return the scope of `text` read from the current folder; None if that is outside."""
     if os.path.isabs(text) or is_resource(text):
         return None
     below = os.path.relpath(place.folder / text.removesuffix("*"), place.worktree)
@@ -86,7 +87,7 @@ def scope_from_folder(text: str, place: Place) -> str | None:
 
 def _read(text: str, session: Session) -> AskedPath:
     place = session.place
-    paths.require_scope_text(text)  # an empty one would be the root, and nobody meant that
+    paths.require_scope_text(text)  # an empty text would mean the root
     if is_resource(text):
         return AskedPath(text, (paths.read_scope(text, str(place.worktree)).shown,))
     require_spelled_out(text, (place.worktree, place.folder))
@@ -96,7 +97,7 @@ def _read(text: str, session: Session) -> AskedPath:
             hint_named_from_root([text], place, f"moot {ASK_COMMAND}")
             or f"name a path in {place.worktree}"
         )
-        raise Malformed(f"{text} lies outside of this project", code="scope_outside", hint=hint)
+        raise Malformed(f"{text} is outside of this project", code="scope_outside", hint=hint)
     if not from_folder or from_folder == names:
         return AskedPath(text, names)
     asked = AskedPath(text, names, from_folder)
@@ -105,15 +106,15 @@ def _read(text: str, session: Session) -> AskedPath:
     )
     if in_folder > at_root:
         raise ambiguous_path(asked, "where it does not exist")
-    # Its first folder is at the root and not beside us: then it is clear what is meant, unless
-    # somebody holds just that and has not made it yet.
+    # The first folder exists only at the root, so the root is meant, unless an agent holds the same
+    # path in the current folder and has not created it yet.
     is_clear = at_root and not in_folder and os.path.dirname(names[0])
     below = next(_names_below(str(place.folder), place.worktree), None) if is_clear else None
     return asked if below is None else asked._replace(only_below=_key(below, place))
 
 
 def _names(text: str, base: Path, session: Session) -> tuple[str, ...]:
-    """The scopes of what `text` names from `base`; none if that is not in this project."""
+    """Return the scopes of `text` read from `base`; none if it is outside of this project."""
     names: dict[str, None] = {}
     for spelling in _spellings(text, base, session.place):
         names.update(dict.fromkeys(_scopes(os.path.join(base, spelling), session)))
@@ -121,7 +122,8 @@ def _names(text: str, base: Path, session: Session) -> tuple[str, ...]:
 
 
 def _spellings(text: str, base: Path, place: Place) -> Iterator[str]:
-    """As typed. If nothing is called so, `src/*` is the folder and a backslash a separator too."""
+    """Yield the text; if no such file exists, also `src/*` as the folder, and `/` for a
+    backslash."""
     yield text
     if not os.path.lexists(os.path.join(base, text)):
         root = str(place.worktree)
@@ -130,7 +132,8 @@ def _spellings(text: str, base: Path, place: Place) -> Iterator[str]:
 
 
 def _scopes(file: str, session: Session) -> Iterator[str]:
-    """A home that was named guards the worktree we are in, whatever else is found there."""
+    """Yield the scopes of a file. A named home guards the current worktree, whatever else is
+    there."""
     place, plain = session.place, os.path.normpath(file)
     for guarded in find_guarded_paths([file, plain], place.folder, None):
         if os.path.samefile(guarded.workspace, session.workspace.path):
@@ -145,14 +148,14 @@ def _scopes(file: str, session: Session) -> Iterator[str]:
 
 
 def _surely_ours(session: Session) -> Path:
-    """The folder that is surely of our project: a root that only others count from is wider."""
+    """Return the folder that surely belongs to this project: a guessed root may be too wide."""
     place = session.place
     is_guess = root_was_guessed(GuardedPaths(session.workspace.path, place.worktree))
     return place.folder if is_guess else place.worktree
 
 
 def _names_below(path: str, root: Path) -> Iterator[str]:
-    """What a path is called from the root, if it is there."""
+    """Yield the path relative to the root, if it is inside."""
     for top in (str(root), os.path.realpath(root)):
         try:
             yield paths.read_path(path, top).shown

@@ -1,10 +1,10 @@
-"""Before a call acts, `workspace/call_journal.py` writes down what its input announces.
+"""Write each call into the journal (`workspace/call_journal.py`) before it runs.
 
-Some edits have no end that a hook tells: Codex takes a patch out of a shell command and applies it
-itself. The next hook of anyone looks what such an edit has left, and copies it; if the bytes are
-those that it announced, they are its own.
+Some edits have no end that a hook reports: Codex applies a patch in a shell command itself. The
+next hook of any agent copies the result. If the bytes are what the edit announced, the edit made
+them.
 
-A hook asks this before every call, so each import counts.
+A hook asks this before every call, so start-up time matters.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ UNREPORTED_EDIT: Final = "after a patch in a shell command"
 
 
 class Caller(msgspec.Struct, frozen=True):
-    """Who calls: its session, its agent and sub-agent (empty: not known, or the main agent)."""
+    """Who calls: session, agent and sub-agent (empty: unknown, or the main agent)."""
 
     session: str
     agent: str
@@ -45,7 +45,7 @@ def journal_command(
     folder: str,
     worktree: WorktreeBefore | None,
 ) -> None:
-    """Write a shell command down: its tool and id, its text, where it runs, how its worktree is."""
+    """Write down a shell command: tool and id, text, folder, and the state of its worktree."""
     from moot.api.guard.shell.first_look import only_reads
     from moot.system.background_processes import read_last_number
 
@@ -77,7 +77,7 @@ def journal_edit(
     *,
     tells_end: bool,
 ) -> Mapping[str, str]:
-    """Write an edit down; give git's ids of what is in its files now. `announced` is by path."""
+    """Write down an edit; return git's ids of its files now. `announced` is by path."""
     tool, call_id = call
     files = tuple(_describe_files(copies, guarded, announced))
     copies.versions.journal.begin(
@@ -118,14 +118,14 @@ def _describe_files(
 
 
 def find_background_processes(call: Call, folders: tuple[str, ...]) -> list[ProcessMark]:
-    """The processes that a command seems to have left behind."""
+    """Return the processes that a command seems to have left running."""
     from moot.system.background_processes import find_left_processes
 
     return [ProcessMark(*each) for each in find_left_processes(call.last_process, folders)]
 
 
 def copy_unreported_edits(workspace: Path, versions_of: Copies, now: Millis) -> None:
-    """Copy what edits have left whose end no hook tells; what they announced is theirs."""
+    """Copy the results of edits whose end no hook reports, and name the author if proved."""
     journal = versions_of.versions.journal
     for call in journal.list_untold():
         after = dict[tuple[str, str], str | None]()

@@ -1,5 +1,5 @@
-"""Does anybody else hold it? Asked by hand, and by git before a commit; what was touched all the
-same goes on record."""
+"""Check whether others hold paths (`moot guard check`, git's commit hooks), and record
+INCURSIONs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ MOST_NOTED: Final = 200
 class HeldPath(msgspec.Struct, frozen=True, rename={"overlap": "class"}):
     """A path that another agent holds, as `scope`: exactly (`overlap` exact) or partly (partial).
 
-    `message` says all of it in one sentence. `holder` is the owner, or the alias of its sub-agent.
+    `message` says all of this in one sentence. `holder` is the owner, or the alias of its
+    sub-agent.
     """
 
     path: Quoted
@@ -45,7 +46,7 @@ class HeldPath(msgspec.Struct, frozen=True, rename={"overlap": "class"}):
 
 
 class GuardCheck(msgspec.Struct, frozen=True):
-    """`paths` are the scopes that were asked about: all names that the files have here."""
+    """`paths` are the scopes that were checked: all names that the files have here."""
 
     allowed: bool
     agent: str | None
@@ -56,7 +57,7 @@ class GuardCheck(msgspec.Struct, frozen=True):
 class CommitVerdict(msgspec.Struct, frozen=True):
     """What is staged and held by others. `agent` is None for a person, who may commit it.
 
-    `is_too_late`: it has happened already, and git asks nobody.
+    `is_too_late`: git has already done it and cannot be stopped.
     """
 
     agent: str | None = None
@@ -66,13 +67,12 @@ class CommitVerdict(msgspec.Struct, frozen=True):
 
 @operation("guard.check")
 def check(session: Session, paths: Sequence[str], *, agent: str | None = None) -> GuardCheck:
-    """May an agent write to these paths? Writes nothing, reserves nothing.
+    """Check whether an agent may write to these paths; writes and reserves nothing.
 
-    Paths are relative to the root of the worktree, like all scopes, or absolute; a named resource
-    (`port:3000`) is none and may be asked about too. Refused as
-    `named_from_the_root` if one may mean another file in the session's folder, as `scope_outside`
-    if it is not of this project. `agent` is who would write (default: whoever acts); if nobody is
-    named, everyone who holds something there stands in the way.
+    Paths are relative to the worktree root, like all scopes, or absolute; a named resource
+    (`port:3000`) is allowed too. Refused as `named_from_the_root` if a path may mean another file
+    in the session's folder, as `scope_outside` if it is outside of this project. `agent` is who
+    would write (default: the acting agent); without one, every holder counts.
     """
     from moot.api.guard.asked_paths import ambiguous_path, read_asked_paths
     from moot.api.guard.guarded_paths import require_allowed
@@ -85,7 +85,7 @@ def check(session: Session, paths: Sequence[str], *, agent: str | None = None) -
     for each in asked if not conflicts else ():
         for conflict in _conflicts_of_all_names(session, each.from_folder, name):
             if each.is_met_by(conflict.held.key):
-                why = f"where it is free; beside you {conflict.sentence}"
+                why = f"where it is free; in your folder {conflict.sentence}"
                 raise ambiguous_path(each, why)
     held = [_held_path(conflict) for conflict in conflicts]
     return GuardCheck(not held, name, scopes, held)
@@ -94,7 +94,7 @@ def check(session: Session, paths: Sequence[str], *, agent: str | None = None) -
 def _conflicts_of_all_names(
     session: Session, scopes: Sequence[str], name: str | None
 ) -> tuple[OverlapConflict, ...]:
-    """Whoever holds one of the scopes, or the same file under another name."""
+    """Return the reservations of the scopes, or of the same files under other names."""
     from moot.api.guard.aliases import find_aliases, names_in_held_folders
     from moot.api.guard.holders import find_blockers
     from moot.protocols.presence.paths import read_path_or_resource as read
@@ -105,7 +105,7 @@ def _conflicts_of_all_names(
     links = names_in_held_folders(files, root, others)
     names = (*scopes, *(held.key for held in find_aliases(state, files, root)), *links)
     conflicts = find_blockers(session, names, root, name, read)
-    # What is in the way by the path's own name is not told again by another.
+    # Report a reservation that overlaps the path's own name only once.
     keys = {read(scope, str(root)).key for scope in scopes}
     by_own_name = {conflict.held.fencing for conflict in conflicts if conflict.claim.key in keys}
     return tuple(
@@ -116,7 +116,7 @@ def _conflicts_of_all_names(
 
 
 def _files_among(scopes: Sequence[str]) -> list[str]:
-    """Without named resources: nothing on the disk is one."""
+    """Return the scopes without named resources, which are not files."""
     from moot.protocols.presence.model import is_resource
 
     return [scope for scope in scopes if not is_resource(scope)]
@@ -146,11 +146,11 @@ def _held_path(conflict: OverlapConflict) -> HeldPath:
 def before_commit(
     session: Session, hook: str = "pre-commit", arguments: Sequence[str] = ()
 ) -> CommitVerdict:
-    """What is about to be committed in the session's worktree, and held by others than who acts.
+    """Return what is about to be committed in the session's worktree and held by others.
 
-    `hook` is the git hook that asks, with its arguments: a merge, cherry-pick, revert or rebase is
-    looked at too. An agent that would commit it is on record once for each holder, as an INCURSION;
-    whether it is stopped is for the caller. Refused only if it cannot be checked (`git_failed`).
+    `hook` is the git hook that asks, with its arguments: merges, cherry-picks, reverts and rebases
+    are checked too. If an agent would commit it, an INCURSION is recorded once for each holder; the
+    caller decides whether to stop the commit. Raises only if it cannot be checked (`git_failed`).
     """
     from moot.api.guard.git_changes import TOO_LATE, list_files_to_change
     from moot.api.guard.guarded_paths import find_guarded_folder
@@ -179,10 +179,10 @@ def before_commit(
 
 
 def require_free_output(session: Session, files: Iterable[Path]) -> None:
-    """Refuse to write what Moot made into git's own files, or over what another agent holds.
+    """Refuse to write output of Moot into git's files, or over a file that another agent holds.
 
-    `not_for_agents` and `reservation_conflict`. Nothing is asked for files outside of every
-    workspace.
+    Raises `not_for_agents` and `reservation_conflict`. Files outside of every workspace are
+    allowed.
     """
     from moot.api.guard.guarded_paths import find_guarded_paths
     from moot.api.guard.holders import find_blockers
@@ -193,11 +193,11 @@ def require_free_output(session: Session, files: Iterable[Path]) -> None:
         if any(".git" in name.lower().split(os.sep) for name in names):
             raise Refused(
                 "not_for_agents",
-                f"{file} is one of git's own files, which only `git` itself writes",
+                f"cannot write {file}: only `git` itself writes its own files",
                 hint="name a file outside of .git",
             )
         if not os.path.lexists(path):
-            continue  # nothing could be lost, and no ledger is opened
+            continue  # nothing can be lost, so do not open a ledger
         for guarded in find_guarded_paths((path,), session.folder, session.home):
             there, root = session.in_workspace(guarded.workspace), guarded.worktree_root
             conflicts: tuple[OverlapConflict, ...] = ()
@@ -206,14 +206,14 @@ def require_free_output(session: Session, files: Iterable[Path]) -> None:
             for conflict in conflicts:
                 raise Refused(
                     "reservation_conflict",
-                    f"{file} is not written: {conflict.held.owner} holds {conflict.held.scope}"
+                    f"cannot write {file}: {conflict.held.owner} holds {conflict.held.scope}"
                     f" ({conflict.verdict.liveness})",
-                    hint="name a file that nobody works on",
+                    hint="name a file that no agent holds",
                 )
 
 
 def may_be_guarded(session: Session) -> bool:
-    """True if a workspace guards the session's folder, or did, or if that cannot be told."""
+    """True if a workspace guards the session's folder, or did, or if that is unknown."""
     from moot.api.guard.guarded_paths import find_guarded_folder, require_no_missing_workspace
 
     try:
@@ -234,11 +234,11 @@ def note_incursions(
     *,
     was_refused: bool = False,
 ) -> tuple[Finding, ...]:
-    """Record that `name` touched what others hold, or tried to (`was_refused`); once for each agent
-    and reservation.
+    """Record that `name` touched what others hold, or tried to (`was_refused`); return new
+    findings.
 
-    If the change itself was seen, `blobs` are git's ids of the one file before and after, and it is
-    on record each time. Given back is what is new on record.
+    It is recorded once for each agent and reservation. If the change was seen, `blobs` are git's
+    ids of the one file before and after, and it is recorded every time.
     """
     from moot.protocols.presence import STREAM
     from moot.protocols.presence.commands import NoteIncursion
@@ -277,12 +277,11 @@ _TRAILER_SECONDS: Final = 5.0
 
 
 def add_commit_trailer(session: Session, message: str) -> str | None:
-    """Let the message in this file name the newest event of whoever acts; what was added.
+    """Add a trailer to the commit message that names the agent's newest event; return its value.
 
-    `Moot-Event: STREAM:NUMBER sha256:HASH` is a pointer and no proof: anyone can type such a line,
-    and it counts only if the record has that event. git adds it where its own tools look for
-    trailers, once. None for a person, outside of a workspace, and for an agent that no hook has
-    seen at work.
+    `Moot-Event: STREAM:NUMBER sha256:HASH` is a pointer and no proof: anyone can type it, and it
+    counts only if the record has that event. git adds it once, where its tools look for trailers.
+    None for a person, outside of a workspace, and for an agent that no hook has seen.
     """
     import subprocess
 

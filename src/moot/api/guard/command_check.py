@@ -1,8 +1,8 @@
-"""Before a shell command: whose work would it destroy that git does not have?
+"""Decide whether a shell command would destroy uncommitted work of other agents or of a person.
 
-The command's text is read, git or the disk is asked what it would reach, and only if that is
-something the ledger is opened, to ask who holds it (`command_check.py`). Reading is never
-stopped, and what lies in no workspace is nobody's business.
+The text of the command is read, then git or the disk tells which files it would reach. Only if
+there are such files, the ledger is opened to find their holders. Reading is never refused, and
+files outside of a workspace are not checked.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ if TYPE_CHECKING:
     from moot.protocols.presence.overlap import OverlapConflict
 
 
-# Acts that take a folder away with all that is in it.
+# Acts that remove a folder with everything in it.
 _REMOVING: Final = frozenset({"rm", "mv", "trash", "find -delete", "git worktree remove"})
 
 
 def check_command(session: Session, text: str, folder: str) -> CommandVerdict:
-    """May this shell command run? The first act in it that may not decides; what the others would
-    reach of somebody's is on record, too."""
+    """Return whether this shell command may run. The first act that may not decides the verdict;
+    attempts of later acts are recorded too."""
     here = folder or str(session.folder)
     guarded = find_guarded_folder(Path(here), session.home)
     root = "" if guarded is None else str(guarded.worktree_root)
@@ -82,9 +82,9 @@ def check_command(session: Session, text: str, folder: str) -> CommandVerdict:
 
 
 def _require_no_missing_workspace(session: Session, acts: Iterable[DestructiveAct]) -> None:
-    """Refused as an edit is (`workspace_gone`) where a workspace was and nothing can be checked.
+    """Refuse a write (`workspace_gone`) where a workspace was and is missing, as for an edit.
 
-    What writes nothing there passes, and so does what puts `.moot` itself back.
+    Acts that write nothing there are allowed, and so is restoring `.moot` itself.
     """
     written: list[str] = []
     for act in acts:
@@ -101,7 +101,7 @@ def _require_no_missing_workspace(session: Session, acts: Iterable[DestructiveAc
 
 
 def _all_acts(text: str, around: Surroundings) -> Iterator[DestructiveAct]:
-    """Those of the text, and of the files that it gives to a shell as commands."""
+    """Yield the acts of the text and of the script files that it gives to a shell."""
     for act in destructive_acts(text, around):
         if act.read_from is None or act.read_from.kind is not InputKind.SCRIPT:
             yield act
@@ -113,13 +113,13 @@ def _all_acts(text: str, around: Surroundings) -> Iterator[DestructiveAct]:
 
 
 def _keep_elsewhere(session: Session, text: str, reached: Iterable[GuardedPaths]) -> None:
-    """Copies of what git lacks in other worktrees that the command reaches."""
+    """Copy unsaved work in the other worktrees that the command reaches."""
     for guarded in reached:
         keep_unsaved_work(session, guarded, text)
 
 
 def _require_unnamed(guarded: GuardedPaths, text: str) -> None:
-    """Refused if a command that was not read to its end names the record or git's own files."""
+    """Refuse a command that is too long to read if it names the record or git's own files."""
     names = {guarded.workspace.name: "moot", ".git": "git"}
     for name, owner in names.items():
         if name in text:
@@ -133,9 +133,9 @@ def _require_unnamed(guarded: GuardedPaths, text: str) -> None:
 def _require_hooks_unwritten(
     session: Session, act: DestructiveAct, here: str, guarded: GuardedPaths, text: str
 ) -> None:
-    """Refused if a file that carries our hooks would be written or removed, also outside of here:
-    the user's own settings serve all of their projects. What an act reaches that cannot be told is
-    taken for such a file if the text names one."""
+    """Refuse an act that would write or remove a file with our hooks, also outside of this
+    worktree: the user's own settings apply to all their projects. If the files of an act are
+    unknown, every such file that the text names counts."""
     if act.reach is Reach.NAMED:
         from moot.api.hook_setup.guard_files import require_unnamed
 
@@ -146,8 +146,7 @@ def _require_hooks_unwritten(
 
 
 def _require_hooks_unreached(session: Session, reached: ReachedFiles) -> None:
-    """The same for what a patch or an archive would write, what git would throw away, and what it
-    would remove with a folder that it does not track."""
+    """Do the same for files that a patch, an archive or git would write or remove."""
     act, root = reached.act, reached.guarded.worktree_root
     if act.reach.is_commit:
         return
@@ -159,7 +158,7 @@ def _require_hooks_unreached(session: Session, reached: ReachedFiles) -> None:
 def _require_out_of_reach(
     session: Session, act: str, paths: Iterable[str], is_removing: bool, guarded: GuardedPaths
 ) -> None:
-    """Files are looked into only where one of these may be meant, or a folder would go."""
+    """Check only files that may contain hooks, and folders that would be removed."""
     meant = [each for each in paths if may_carry_hooks(each) or (is_removing and isdir(each))]
     if meant:
         from moot.api.hook_setup.guard_files import require_out_of_reach
@@ -168,7 +167,7 @@ def _require_out_of_reach(
 
 
 def _require_record_kept(reached: ReachedFiles) -> None:
-    """Refused if the record itself, or all of git's, would be written over or removed."""
+    """Refuse an act that would overwrite or remove the record, or all of git's files."""
     guarded, act = reached.guarded, reached.act
     kept = {str(guarded.workspace): "moot"}
     if (guarded.worktree_root / ".git").is_dir():  # a file in a linked worktree, which may go
@@ -186,13 +185,11 @@ def _require_record_kept(reached: ReachedFiles) -> None:
                 )
 
 
-# Whose are the files that a command would reach? Others' that they hold, a person's, or one's own.
-
 SHOWN_FILES: Final = 10
 
 
 def judge_reached(session: Session, reached: ReachedFiles) -> CommandVerdict:
-    """May an act reach these files? An attempt on what others hold goes on record once."""
+    """Return whether an act may reach these files. An attempt on held files is recorded once."""
     name = session.known_actor()
     if reached.act.reach is Reach.HEAD:
         return _judge_moved_head(session, reached, name)
@@ -219,8 +216,8 @@ def judge_reached(session: Session, reached: ReachedFiles) -> CommandVerdict:
 
 
 def _judge_moved_head(session: Session, reached: ReachedFiles, name: str | None) -> CommandVerdict:
-    """May HEAD go elsewhere? Not while another agent is at work in the same worktree: what it
-    commits next would be on a branch that it did not choose."""
+    """Refuse to move HEAD while another agent works in the same worktree: its next commit would be
+    on a branch that it did not choose."""
     from moot.api.presence.exited_agents import EXITED, find_run_evidence
     from moot.api.presence.observation import observe
     from moot.protocols.presence import views
@@ -252,7 +249,7 @@ def _judge_moved_head(session: Session, reached: ReachedFiles, name: str | None)
 
 
 def note_attempt(session: Session, reached: ReachedFiles) -> tuple[OverlapConflict, ...]:
-    """What others hold of these files; that it was to be reached goes on record once."""
+    """Return what others hold of these files, and record the attempt once."""
     if reached.act.reach is Reach.HEAD:
         return ()
     name = session.known_actor()
@@ -268,10 +265,9 @@ def note_attempt(session: Session, reached: ReachedFiles) -> tuple[OverlapConfli
 def _conflicts(
     session: Session, state: State, reached: ReachedFiles, name: str | None
 ) -> Iterator[OverlapConflict]:
-    """What others hold of it.
+    """Yield the reservations of others that the act would harm.
 
-    Who works in another worktree has its own bytes there: those are not discarded here, nor are
-    they removed with all of this one.
+    An agent in another worktree has its own bytes there, so discarding files here does not harm it.
     """
     from moot.api.guard.aliases import find_aliases
 
@@ -299,7 +295,7 @@ def _conflicts(
 
 
 def _as_scope(path: str) -> str:
-    """A file's name may hold what no scope can; whoever holds its folder holds it too."""
+    """Replace characters that no scope may contain; a reservation of the folder still matches."""
     scope = "".join(
         "_" if letter in "*?" or not letter.isprintable() else letter for letter in path
     )
@@ -318,7 +314,7 @@ def _held_keys_ending_in(state: State, ends: Sequence[str]) -> tuple[str, ...]:
 
 
 def _has_matching_name(conflict: OverlapConflict, reached: ReachedFiles) -> bool:
-    """If only files of certain names are meant: is there one of them in what is held?"""
+    """True if the act applies to all names, or if the held part contains a matching file."""
     patterns = reached.act.only_called
     if not patterns:
         return True
@@ -333,7 +329,8 @@ def _split(
     name: str,
     conflicts: Sequence[OverlapConflict],
 ) -> SplitChanges:
-    """Of what is not held by others: what is the agent's own, what it has not seen."""
+    """Separate the agent's own files from those it has not seen, among files that others do not
+    hold."""
     if not (reached.is_discarded or reached.act.reach.is_commit):
         return SplitChanges((), ())
     agent = session.workspace.engine.registry().agents.get(name)
@@ -363,7 +360,7 @@ def _holds(state: State, path: str, holder: tuple[str, int]) -> bool:
 def _group_by_owner(
     conflicts: Sequence[OverlapConflict], state: State
 ) -> Iterator[EndangeredFiles]:
-    """The files of each owner together, with the first reservation of it that is met."""
+    """Yield the files of each owner, described by the owner's first reservation."""
     by_owner: dict[str, list[OverlapConflict]] = {}
     for conflict in conflicts:
         by_owner.setdefault(conflict.held.owner, []).append(conflict)
@@ -373,7 +370,7 @@ def _group_by_owner(
 
 
 def _file_of(conflict: OverlapConflict) -> str:
-    """The deeper of what is claimed and what is held: the part that would be lost."""
+    """Return the deeper of the claimed and the held path: the part that would be lost."""
     is_inside = len(conflict.held.key) > len(conflict.claim.key)
     return conflict.held.scope if is_inside else conflict.claim.shown
 

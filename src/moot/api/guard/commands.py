@@ -1,7 +1,7 @@
-"""Before a shell command: would it destroy others' work? What is unsaved is kept before it runs.
+"""Before a shell command: check whether it destroys the work of others, and copy unsaved work.
 
-A hook asks this before every command, and many only read: the others are read closely
-(`command_check.py`). Each import counts.
+A hook asks before every command, and most commands only read. Those are recognized quickly; only
+the others load `command_check.py`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 class EndangeredFiles(msgspec.Struct, frozen=True):
     """Files of one owner that a command would destroy, the first few of `count`.
 
-    `holder` is None if nobody holds them: they are a person's, or nobody knows whose.
+    `holder` is None if no agent holds them: they are a person's, or their author is unknown.
     """
 
     files: tuple[Quoted, ...]
@@ -34,13 +34,13 @@ class EndangeredFiles(msgspec.Struct, frozen=True):
 
 
 class CommandVerdict(msgspec.Struct, frozen=True):
-    """May a shell command run? If not: what in it (`act`) would destroy which files of whom.
+    """Whether a shell command may run; if not, which part (`act`) would destroy whose files.
 
-    `is_understood` False: it is only known that it names them. `is_commit`: they would not be
-    destroyed, but committed. `safer` is how a command begins that reaches the agent's `own` files
-    alone. `changed_since`: what the agent holds itself was changed by somebody else since; this is
-    said once. `is_hidden`: git would be told not to look at them. `also_here`: no file is meant,
-    but HEAD would be moved under these agents, who work in the same worktree.
+    `is_understood` False: Moot only knows that the command names them. `is_commit`: they would be
+    committed, not destroyed. `is_hidden`: git would ignore their changes. `safer` is the beginning
+    of a command for the agent's `own` files only. `changed_since`: files that the agent holds were
+    changed by someone else since; it is refused once. `also_here`: HEAD would move under these
+    agents, who work in the same worktree.
     """
 
     allowed: bool
@@ -60,15 +60,15 @@ class CommandVerdict(msgspec.Struct, frozen=True):
 def before_command(
     session: Session, call_id: str = "", command: str = "", folder: str = "", tool: str = ""
 ) -> CommandVerdict:
-    """May this shell command run, or would it destroy others' work that git does not have?
+    """Check whether this shell command would destroy others' work that git does not have.
 
-    `command` is its text, `folder` where it runs. Held back is what would throw away, write over,
-    remove or commit files of others, or a person's edits that the agent has not seen; the attempt
-    on what others hold is on record once as an INCURSION. Refused as `not_for_agents` if it would
-    reach the record itself, or all of git's own files. Before anything that does more than read, a
-    copy is kept of all work in the worktree that git lacks; `copy_failed` if there is no room. It
-    is written into the journal of calls under `tool` and `call_id`, which `after_call` is told too.
-    A repeat changes nothing, so it needs no key.
+    `command` is its text, `folder` where it runs. Moot refuses it if it would discard, overwrite,
+    remove or commit files of others, or a person's edits that the agent has not seen; an attempt on
+    held files is recorded once as an INCURSION. Refused as `not_for_agents` if it would reach the
+    record itself or all of git's files. Before any command that may write, all uncommitted work in
+    the worktree is copied; `copy_failed` if there is no room. The command is written into the call
+    journal under `tool` and `call_id`, which `after_call` must repeat. A repeat changes nothing, so
+    it needs no key.
     """
     from moot.api.guard.shell.first_look import only_reads
 
@@ -93,7 +93,7 @@ def _journal_command(
     folder: str,
     worktree: WorktreeBefore | None,
 ) -> None:
-    """Write the command down before it runs. Best effort: without it, less can be explained."""
+    """Write the command into the journal; without it less can be explained later."""
     from moot.api.guard.call_journaling import Caller, copy_unreported_edits, journal_command
     from moot.api.guard.copies import Copies
     from moot.api.guard.guarded_paths import find_guarded_folder
@@ -109,7 +109,7 @@ def _journal_command(
 
 
 def _keep_unsaved(session: Session, command: str, folder: str) -> WorktreeBefore | None:
-    """How the worktree is now. Where no workspace can be found, nothing is guarded either."""
+    """Copy unsaved work and return the state of the worktree; None outside of a workspace."""
     from moot.api.guard.guarded_paths import find_guarded_folder
 
     try:

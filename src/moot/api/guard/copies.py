@@ -1,7 +1,7 @@
-"""What stands in a file now: its bytes, git's id of them, and what kind of file it is.
+"""Read files as git would, and copy their content before it is overwritten.
 
-A link is read as git reads it: its bytes are the path it leads to. What is neither a file nor a
-link (a folder, a pipe) has no bytes that could be kept.
+A symlink is read as git reads it: its bytes are its target. Anything else that is not a regular
+file (a folder, a pipe) has no content to copy.
 """
 
 from __future__ import annotations
@@ -22,14 +22,15 @@ if TYPE_CHECKING:
     from moot.core.clock import Clock, Millis
 
 
-# Beyond this no copy is kept, so that an edit of a large file does not wait for one.
+# Larger files are not copied, so that an edit does not wait.
 MOST_BYTES_COPIED: Final = 8 * 1024 * 1024
-# Beyond this a file is not even compared.
+# Larger files are not even compared.
 MOST_BYTES_READ: Final = 64 * 1024 * 1024
 
 
 class PresentFile(NamedTuple):
-    """`blob` is empty if there is no file; `data` is None if there is none, or it is too large."""
+    """`blob` is empty if there is no file; `data` is None if there is none, or if it is too
+    large."""
 
     blob: str
     size: int = 0
@@ -41,7 +42,7 @@ NO_FILE: Final = PresentFile("")
 
 
 def read_present_file(file: str, algorithm: str) -> PresentFile | None:
-    """The file as it is; None if that cannot be told: unreadable, or too large to look at."""
+    """Return the file as it is now; None if it is unreadable or too large."""
     try:
         status = os.lstat(file)
         if stat.S_ISLNK(status.st_mode):
@@ -71,9 +72,8 @@ def _make_present_file(data: bytes, mode: int, algorithm: str) -> PresentFile:
     return PresentFile(digest.hexdigest(), len(data), mode, kept)
 
 
-# Copies are loose objects of the repository (`system/git_objects.py`); by whom and when is in
-# `workspace/file_versions.py`. Not copied: what git ignores, files over 8 MiB, and what exceeds a
-# day's bound.
+# Copies are loose objects of the repository (`system/git_objects.py`); `workspace/file_versions.py`
+# keeps author and time. Not copied: ignored files, large files, and what exceeds the daily limit.
 
 MOST_BYTES_A_DAY: Final[Mapping[Act, int]] = {Act.LEFT: 512 << 20, Act.KEPT: 2048 << 20}
 MOST_FILES_AT_ONCE: Final = 500
@@ -81,7 +81,7 @@ LONGEST_WHY: Final = 100
 
 
 class Editor(NamedTuple):
-    """Who acts, in which session, when, and by what: a tool's name, or a command."""
+    """Who acts, in which session, when, and with what: a tool's name, or a command."""
 
     agent: str
     session: str
@@ -90,14 +90,14 @@ class Editor(NamedTuple):
 
 
 class NotKept(NamedTuple):
-    """A file of which there is no copy, and the reason."""
+    """A file that was not copied, and the reason."""
 
     path: str
     why: str
 
 
 class CallingSession(Protocol):
-    """What is asked of the session whose act is seen."""
+    """The part of a session that copying needs."""
 
     @property
     def clock(self) -> Clock: ...
@@ -106,11 +106,10 @@ class CallingSession(Protocol):
 def keep_copies(
     session: CallingSession, guarded: GuardedPaths, paths: Iterable[str], why: str = ""
 ) -> tuple[NotKept, ...]:
-    """Keep what stands in these files (relative to the worktree) before an act may destroy it.
+    """Copy these files (relative to the worktree) before an act, named by `why`, may destroy them.
 
-    `why` is that act. What was copied before is not copied again. Given back are the files of which
-    there is no copy now. StoreFailed (`copy_failed`, `file_memory_failed`) if one could not be
-    stored: then the act must wait.
+    Returns the files that were not copied. Content that has a copy is not copied again. Raises
+    StoreFailed (`copy_failed`, `file_memory_failed`) if storing fails: the act must not run then.
     """
     editor = Editor("", "", session.clock(), why)
     with Copies(guarded.workspace, guarded.worktree_root) as copies:
@@ -135,11 +134,11 @@ class Copies:
         self.versions.close()
 
     def read(self, path: str) -> PresentFile | None:
-        """What stands in a file now; None if that cannot be told."""
+        """Return a file as it is now; None if it cannot be read."""
         return read_present_file(f"{self.root}/{path}", self._algorithm)
 
     def keep(self, paths: Iterable[str], editor: Editor) -> tuple[NotKept, ...]:
-        """Copy what stands there now and was not copied before, whoever left it."""
+        """Copy the present content of these files, unless it has a copy."""
         present = self._read_all(paths)
         fresh = {path: file for path, file in present.items() if not self._is_kept(path, file)}
         rows, not_kept = self._store(fresh, Act.KEPT, editor)
@@ -148,13 +147,13 @@ class Copies:
         return not_kept
 
     def identify(self, data: bytes) -> str:
-        """Git's id of these bytes."""
+        """Return git's id of these bytes."""
         from moot.system.git_objects import blob_id
 
         return blob_id(data, self._algorithm)
 
     def read_version(self, blob: str | None) -> bytes | None:
-        """The bytes of an earlier version, if git has them; of no file they are empty."""
+        """Return the bytes of an earlier version, if git has them; empty bytes for "no file"."""
         from moot.system.git_objects import read_blob, read_loose_blob
 
         if blob is None or self._repository is None:
@@ -167,11 +166,12 @@ class Copies:
     def note_left(
         self, paths: Iterable[str], editor: Editor, explained: Mapping[str, str] | None = None
     ) -> None:
-        """Note these files as this agent's call left them, with a copy. What it did not change, or
-        was known before, is left out; a file that is gone counts as changed.
+        """Note and copy these files as this agent's call left them; a removed file counts as
+        changed.
 
-        `explained` are the ids of versions that are known to be the agent's: a file that is another
-        by now is left out, and a copy that was kept meanwhile, of nobody's, does not hide it.
+        Files that the call did not change, or that are noted already, are left out. `explained` are
+        the ids of versions that are the agent's: a file with another id is left out, and a copy
+        made in the meantime without an author does not count as a note.
         """
         present = self._read_all(paths, with_missing=True)
         fresh = dict[str, PresentFile]()
@@ -189,7 +189,7 @@ class Copies:
     def _read_all(
         self, paths: Iterable[str], *, with_missing: bool = False
     ) -> dict[str, PresentFile]:
-        """Files that cannot be read are left out, and so are names that are no text."""
+        """Read the files; unreadable ones and names that are not UTF-8 are left out."""
         found = {path: self.read(path) for path in paths if _is_text(path)}
         return {
             path: file
@@ -198,9 +198,9 @@ class Copies:
         }
 
     def _is_kept(self, path: str, file: PresentFile) -> bool:
-        """Is there a copy already, and nothing else was seen there since?
+        """True if the newest version seen has this content and a copy.
 
-        The copy is made to last as long as a new one would.
+        The copy is refreshed, so that git prunes it no earlier than a new one.
         """
         from moot.system.git_objects import store_blob
 
@@ -214,7 +214,7 @@ class Copies:
     def _store(
         self, files: Mapping[str, PresentFile], act: Act, editor: Editor
     ) -> tuple[list[FileVersion], tuple[NotKept, ...]]:
-        """A row for each file, stored or not; and why not."""
+        """Return a row for each file, stored or not, and the reasons of those that were not."""
         from moot.system.git_objects import store_blob
 
         reasons = self._reasons_not_to_copy(files, act, editor.at)
@@ -243,7 +243,7 @@ class Copies:
     def _reasons_not_to_copy(
         self, files: Mapping[str, PresentFile], act: Act, now: Millis
     ) -> dict[str, str]:
-        """Why some of these are not copied; a file that is gone needs no reason."""
+        """Return why some files are not copied; a removed file needs no reason."""
         there = {path: file for path, file in files.items() if file.blob}
         if not there:
             return {}
@@ -257,11 +257,11 @@ class Copies:
             elif path not in reasons:
                 left -= file.size
                 if left < 0:
-                    reasons[path] = "enough was copied today"
+                    reasons[path] = "the daily limit for copies is reached"
         return reasons
 
     def _find_ignored(self, act: Act, paths: Iterable[str]) -> set[str]:
-        """Asked of the innermost repository around each: a submodule has rules of its own."""
+        """Ask the innermost repository of each file: a submodule has its own ignore rules."""
         from moot.system.git_commands import find_ignored
 
         by_root: dict[Path, list[str]] = {}
@@ -276,7 +276,7 @@ class Copies:
         return ignored
 
     def _was_copied(self, act: Act, path: str) -> bool:
-        """What was copied before was not ignored then."""
+        """True if the file was copied before, so that git did not ignore it."""
         last = self.versions.last(str(self.root), path, act)
         return last is not None and last.is_stored
 

@@ -1,6 +1,5 @@
-"""Which files a destructive act would reach: for git's commands what git calls changed there, for
-others the paths themselves. Who holds them is asked afterwards, and only if there are any.
-"""
+"""Find the files that a destructive act would reach: for git's commands those that git reports as
+changed, for others the named paths. Only if there are any, the caller asks who holds them."""
 
 from __future__ import annotations
 
@@ -36,10 +35,10 @@ _THROWING_AWAY: Final = (Reach.CHANGED, Reach.STAGED)
 class ReachedFiles(msgspec.Struct, frozen=True):
     """The files of one workspace and worktree that an act would reach, relative to its root.
 
-    `named_ends` are ends of paths whose beginning only the shell knows. `is_anywhere`: not even the
-    folder is known. `is_discarded`: uncommitted work in this very worktree would be lost, so that
-    what others hold elsewhere does not count, and a person's edits do. `is_replaced`: they are as
-    committed and would become another version, so that only who holds them here counts.
+    `named_ends` are ends of paths whose beginning is unknown. `is_anywhere`: even the folder is
+    unknown. `is_discarded`: uncommitted work in this worktree would be lost, so a person's edits
+    count and reservations in other worktrees do not. `is_replaced`: the files are as committed and
+    would get another version, so only reservations in this worktree count.
     """
 
     act: DestructiveAct
@@ -54,7 +53,7 @@ class ReachedFiles(msgspec.Struct, frozen=True):
 def find_reached(
     act: DestructiveAct, session_folder: Path, home: Path | None
 ) -> Iterator[ReachedFiles]:
-    """Everything inside of workspaces that the act would reach; nothing is opened for that."""
+    """Yield everything inside of workspaces that the act would reach; opens no ledger."""
     if act.reach is Reach.NAMED:
         yield from _reach_by_name(act, session_folder, home)
     elif act.folder is None or UNKNOWN in act.folder:
@@ -72,7 +71,7 @@ def find_reached(
 def _reach_by_name(
     act: DestructiveAct, session_folder: Path, home: Path | None
 ) -> Iterator[ReachedFiles]:
-    """Around the folder of the act, or where the session works if that is not known."""
+    """Use the folder of the act, or the session's folder if it is unknown."""
     known = act.folder is not None and UNKNOWN not in act.folder and os.path.isdir(act.folder)
     guarded = find_guarded_folder(Path(act.folder or "") if known else session_folder, home)
     if guarded is not None:
@@ -82,7 +81,8 @@ def _reach_by_name(
 def _reach_by_input(
     act: DestructiveAct, folder: str, session_folder: Path, home: Path | None
 ) -> Iterator[ReachedFiles]:
-    """What a patch, an archive or a stash names; if that cannot be read, what the text names."""
+    """Use the names in a patch, an archive or a stash; if it is unreadable, the names in the
+    text."""
     from moot.api.guard.input_files import find_input_files
 
     assert act.read_from is not None
@@ -91,7 +91,7 @@ def _reach_by_input(
         unknown = act._replace(reach=Reach.NAMED, paths=(Word(UNKNOWN),), is_understood=False)
         yield from _reach_by_name(unknown, session_folder, home)
     elif names:
-        # `git apply` counts from the root of the worktree if the patch is one of git's
+        # `git apply` counts from the worktree root if git made the patch
         root = find_guarded_folder(Path(folder), home) if act.name.startswith("git ") else None
         tops = dict.fromkeys((folder, folder if root is None else str(root.worktree_root)))
         paths = tuple(Word(os.path.join(top, name)) for top in tops for name in names)
@@ -99,14 +99,14 @@ def _reach_by_input(
 
 
 def _reach_head(act: DestructiveAct, folder: str, home: Path | None) -> Iterator[ReachedFiles]:
-    """Nothing if HEAD is there already, if git would refuse it, or if a path is meant."""
+    """Yield nothing if HEAD would stay, if git would refuse, or if a path is meant."""
     guarded = find_guarded_folder(Path(folder), home) if os.path.isdir(folder) else None
     if guarded is not None and (not act.target or moves_head(act, folder)):
         yield ReachedFiles(act, guarded)
 
 
 def find_written(act: DestructiveAct, folder: str) -> list[str]:
-    """The files, absolute, that an act would write or remove, as far as it names them."""
+    """Return the files, absolute, that an act names and would write or remove."""
     if act.reach is not Reach.WRITTEN:
         return []
     is_known = act.folder is not None and UNKNOWN not in act.folder
@@ -118,7 +118,7 @@ def find_written(act: DestructiveAct, folder: str) -> list[str]:
 def _reach_anywhere(
     act: DestructiveAct, session_folder: Path, home: Path | None
 ) -> Iterator[ReachedFiles]:
-    """Behind a `cd` that was not understood: absolute paths are known all the same."""
+    """Handle acts after an unknown `cd`: absolute paths are still known."""
     absolute = tuple(word for word in act.paths if word.text.startswith("/"))
     if absolute and act.reach is Reach.WRITTEN:
         yield from _reach_written(act._replace(paths=absolute), "/", session_folder, home)
@@ -129,7 +129,7 @@ def _reach_anywhere(
 
 
 def _may_lead_into(folder: str | None, root: Path) -> bool:
-    """False if the known beginning of a folder lies elsewhere, as that of `mktemp -d`."""
+    """False if the known beginning of a folder is outside of the root, as for `mktemp -d`."""
     if folder is None or folder.startswith(UNKNOWN):
         return True
     known = os.path.realpath(folder.partition(UNKNOWN)[0] or "/")
@@ -156,7 +156,7 @@ def _reach_written(
 
 
 def _reach_overwritten(act: DestructiveAct, guarded: GuardedPaths) -> Iterator[ReachedFiles]:
-    """What is tracked and changed in what would be written over or removed."""
+    """Yield tracked files with changes among those that would be overwritten or removed."""
     root = guarded.worktree_root
     there = [scope for scope in guarded.scopes if os.path.lexists(root / scope)]
     if act.keeps_content or not act.is_understood or act.only_called or not there:
@@ -168,13 +168,13 @@ def _reach_overwritten(act: DestructiveAct, guarded: GuardedPaths) -> Iterator[R
 
 
 def _known_end(word: Word) -> str:
-    """What stands behind the unknown part of a path, if that is a whole name."""
+    """Return what follows the unknown part of a path, if that is a complete name."""
     _before, _unknown, end = word.text.rpartition(UNKNOWN)
     return end.strip("/") if end.startswith("/") and word.pattern is None else ""
 
 
 def _on_disk(act: DestructiveAct, folder: str) -> Iterator[str]:
-    """The act's paths, absolute: wildcards as the disk answers them, copies by their new names."""
+    """Yield the act's paths, absolute, with wildcards expanded and copies under their new names."""
     for path in _expanded(act.paths, folder):
         if act.copied and os.path.isdir(path):
             yield from (
@@ -203,7 +203,7 @@ def _expanded(words: Iterable[Word], folder: str) -> Iterator[str]:
 
 
 def _may_be_meant(path: str, also_folders: bool) -> bool:
-    """Could a text that stands in some code be this path? Then its folder is there at least."""
+    """True if a text in some code may be this path: at least its folder exists."""
     if os.path.isdir(path):
         return also_folders
     try:
@@ -254,8 +254,8 @@ def _reach_changed(act: DestructiveAct, folder: str, home: Path | None) -> Itera
 
 
 def _stays_gone(root: Path, path: str, state: str, differences: Mapping[str, str]) -> bool:
-    """Is it gone from the disk, and not in the commit that comes either? Then nothing of it could
-    be lost, and nothing is brought back."""
+    """True if the file is missing and is not in the target commit: nothing can be lost or
+    restored."""
     if "D" not in state or os.path.lexists(root / path):
         return False
     is_only_staged = state.startswith("A") and path not in differences
@@ -263,7 +263,7 @@ def _stays_gone(root: Path, path: str, state: str, differences: Mapping[str, str
 
 
 def _is_file(path: Path) -> bool:
-    """Or a link; a folder is not replaced by a file as long as something is in it."""
+    """True for a file or link; git does not replace a folder that is not empty."""
     return path.is_symlink() or path.is_file()
 
 
@@ -274,13 +274,13 @@ def _untracked(act: DestructiveAct) -> str:
 
 
 def _is_path(text: str, folder: str) -> bool:
-    """A file or a pattern, not the name of a branch."""
+    """True for a file or a pattern, False for the name of a branch."""
     has_magic = text.startswith(":") or any(letter in text for letter in "*?[")
     return has_magic or os.path.lexists(os.path.join(folder, text))
 
 
 def _is_reached(act: DestructiveAct, path: str, state: str) -> bool:
-    """Does the act reach a file that git describes with these two letters (index, worktree)?"""
+    """True if the act reaches a file with these two status letters (index, worktree)."""
     if state == IGNORED:
         return act.also_ignored
     if state == NOT_TRACKED:

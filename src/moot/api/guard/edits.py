@@ -1,12 +1,11 @@
-"""Before an edit: may this agent write these files? What is free is reserved for it at once.
+"""Before an edit: may this agent write these files? Free files are reserved for it at once.
 
-A coding tool's hook asks `before_edit`, and so can a program of one's own: what is free is
-reserved in the same transaction, so that agents which never reserve anything are protected too.
-Whoever else holds a file, alive or not, is in the way; taking over is an act of its own. What lies
-in no workspace is nobody's business.
+A coding tool's hook calls `before_edit`, and any program may. Free files are reserved in the same
+transaction, so agents that never reserve anything are protected too. Every other holder refuses the
+edit, alive or not: taking over is a separate command. Files outside of a workspace are not checked.
 
-A hook runs before every edit of every agent, so each import counts: this module loads only what
-the question at hand needs.
+A hook runs before every edit, so start-up time matters: this module imports late what few calls
+need.
 """
 
 from __future__ import annotations
@@ -41,7 +40,8 @@ if TYPE_CHECKING:
 
 
 class UnseenChange(msgspec.Struct, frozen=True):
-    """A file that was changed after the session last saw it: by whom, if known, when and how."""
+    """A file that changed after the session last saw it: by whom (None if unknown), when and
+    how."""
 
     path: Quoted
     agent: str | None
@@ -50,11 +50,10 @@ class UnseenChange(msgspec.Struct, frozen=True):
 
 
 class EditVerdict(msgspec.Struct, frozen=True):
-    """May `agent` write? If not, `holders` says why, each reservation once; or `unseen` does, the
-    changes that it would overwrite from memory.
+    """Whether `agent` may write; if not, the `holders`, or the `unseen` changes it would overwrite.
 
-    `agent` is None if none of the files lies in a workspace. `unmerged` is to be told with an
-    allowed edit: changes of these files elsewhere that are not merged here.
+    `agent` is None if no file is in a workspace. `unmerged` are changes of these files on other
+    branches or worktrees; the model is told about them, and the edit is allowed.
     """
 
     allowed: bool
@@ -76,25 +75,25 @@ def before_edit(
     tells_unmerged: bool = True,
     tells_end: bool = True,
 ) -> EditVerdict:
-    """May the session's agent write these files (absolute paths)? What is free is reserved for it.
+    """Check whether the session's agent may write these files (absolute paths), and reserve free
+    ones.
 
-    `whole` are those that it overwrites whatever is in them: if another changed one after the
-    session last saw it, that is held back once, for the session to read it again.
+    `whole` are files that the edit overwrites without reading them. If another agent changed one
+    after the session last saw it, the edit is refused once, so that the model reads it again.
 
-    All or none of a workspace: one file that another agent holds, under whatever name, stops all,
-    and the attempt is on record once as an INCURSION. Refused as `not_for_agents` for files that
-    belong to git or Moot alone, and for those that carry our hooks unless `announced` shows that
-    they are kept; as `other_root` if the agent holds another file under this name, as
-    `actor_required` if nobody knows who acts, as `copy_failed` if there is no room for a copy of
-    what is there. Asking again for what one holds changes nothing, so a repeat needs no key.
+    All files of a workspace are reserved, or none: one held file, under any of its names, refuses
+    the edit, and the attempt is recorded once as an INCURSION. Refused with `not_for_agents` for
+    files of git or Moot, and for files that contain our hooks unless `announced` keeps them; with
+    `other_root` if the agent holds another file under this name; with `actor_required` if the agent
+    is unknown; with `copy_failed` if the disk has no room for a copy. Reserving again what the
+    agent holds changes nothing, so a repeat needs no key.
 
-    Changes of the files on another worktree, or on a branch that agents here worked on, which are
-    not merged here are given with the verdict, once for each session and version, if
-    `tells_unmerged`; where `moot.toml` says so they refuse the edit (`unmerged_changes`).
-    `call_id` is what the tool calls this edit, by its `tool`; `after_call` is told the same, unless
-    the tool may not tell that it ended (`tells_end`): then the next call of anyone copies what it
-    left. `announced` is what the edit makes of each path, for comparing it with what is there
-    later. It is written into the journal of calls, which is no part of the record.
+    If `tells_unmerged`, the verdict lists unmerged changes of the files once for each session and
+    version; `moot.toml` can make them a refusal (`unmerged_changes`). `call_id` and `tool` identify
+    the edit for `after_call`. `tells_end` is False if the tool does not report the end of this
+    edit: then the next call of any agent copies the result. `announced` is the new content of each
+    path; it is kept in the call journal, which is not part of the record, to explain the change
+    later.
     """
     from moot.api.guard.guarded_paths import find_guarded_paths, require_allowed
 
@@ -134,9 +133,9 @@ def _require_hooks_kept(
     all_guarded: Sequence[GuardedPaths],
     announced: Mapping[str, Announced],
 ) -> None:
-    """Refused if the edit would take our hooks out of a file; nearly every file has another name.
+    """Refuse an edit that would remove our hooks from a settings file.
 
-    The user's own settings lie in no workspace: they are asked about where the session works.
+    The user's own settings are in no workspace; they are checked against the session's folder.
     """
     from moot.api.guard.guarded_paths import may_carry_hooks
 
@@ -161,7 +160,8 @@ def _journal_edit(
     *,
     tells_end: bool,
 ) -> None:
-    """Write the edit down before it is made. Best effort: without it, less can be explained."""
+    """Write the edit into the journal. Errors are ignored: without it less can be explained
+    later."""
     from moot.api.guard.call_journaling import Caller, copy_unreported_edits, journal_edit
     from moot.api.guard.copies import Copies
 
@@ -177,9 +177,10 @@ def _journal_edit(
 def _explain_own_changes(
     session: Session, copies: Copies, present: Mapping[str, str], before_ns: int
 ) -> None:
-    """What the agent holds and is about to edit: was it changed since it was last explained?
+    """Explain changes, made since the last explanation, of files that the agent holds and now
+    edits.
 
-    A file that it has just got is explained as it is.
+    A file that it has only just reserved counts as explained.
     """
     journal, root = copies.versions.journal, str(copies.root)
     looks = {path: journal.find_look(root, path) for path in present}
@@ -194,7 +195,8 @@ def _explain_own_changes(
 
 
 def _require_merged(session: Session, guarded: GuardedPaths) -> tuple[UnmergedChange, ...]:
-    """What is not merged; refused if the settings say so, unless a holder is the greater reason."""
+    """Return unmerged changes. If the settings refuse them, a holder is still the better reason to
+    give."""
     name = session.actor()
     try:
         return require_merged(session.workspace, guarded, name, session.env)
@@ -209,10 +211,8 @@ def _require_merged(session: Session, guarded: GuardedPaths) -> tuple[UnmergedCh
 def _copy_before_write(
     session: Session, guarded: GuardedPaths, verdict: EditVerdict, whole: Sequence[str]
 ) -> EditVerdict:
-    """Keep a copy of what is about to be overwritten, unless one was made when it was left.
-
-    Where no file is yet, nothing can be lost and nothing was overlooked.
-    """
+    """Copy what the edit overwrites, then check that the session has seen it. A new file needs
+    neither."""
     root = guarded.worktree_root
     if not any(os.path.lexists(os.path.join(root, scope)) for scope in guarded.scopes):
         return verdict
@@ -226,6 +226,7 @@ def _copy_before_write(
 def _refuse_if_unseen(
     session: Session, guarded: GuardedPaths, verdict: EditVerdict, whole: Sequence[str]
 ) -> EditVerdict:
+    """Refuse to overwrite a version that the session has not seen."""
     from moot.api.guard.copies import Copies, Editor
     from moot.api.guard.stale_reads import find_unseen
     from moot.core.clock import to_text
@@ -245,7 +246,7 @@ def _refuse_if_unseen(
 
 
 def _has_key_in(session: Session) -> bool:
-    """Is the agent of this session one of that workspace, too?"""
+    """True if the session's agent is registered in that workspace too."""
     name = session.acting or session.known_actor()
     agent = session.workspace.engine.registry().agents.get(name or "")
     return agent is not None and session.workspace.keys.find(agent.name, agent.kid) is not None
@@ -254,7 +255,8 @@ def _has_key_in(session: Session) -> bool:
 def _check_outer_workspace(
     session: Session, guarded: GuardedPaths, inner: EditVerdict
 ) -> EditVerdict:
-    """An agent that is nobody there can reserve nothing; what is held there it leaves alone."""
+    """Refuse if a file is held in an outer workspace, where this agent is unknown and reserves
+    nothing."""
     from moot.protocols.presence.overlap import first_by_reservation
 
     conflicts = find_blockers(session, guarded.scopes, guarded.worktree_root, None)
@@ -268,7 +270,7 @@ def _check_outer_workspace(
 
 
 def _other_roots(session: Session) -> tuple[str, ...]:
-    """From where others count, for a session whose own root is a guess; else nothing is read."""
+    """Return the roots that other sessions use, if this session had to guess its own."""
     if session.home is None:
         return ()
     from moot.api.guard.guarded_paths import find_guarded_folder, root_was_guessed
@@ -312,7 +314,7 @@ def _check_and_reserve(session: Session, guarded: GuardedPaths) -> EditVerdict:
 def _free_exited_owners(
     session: Session, owners: Iterable[str], name: str
 ) -> dict[str, ExitedHolder]:
-    """Looked at only where somebody else holds something there."""
+    """Release what exited agents hold. Reads nothing if no other agent holds a file."""
     others = [owner for owner in owners if owner != name]
     if not others:
         return {}
@@ -324,7 +326,7 @@ def _free_exited_owners(
 def _names_held_by_others(
     session: Session, state: State, guarded: GuardedPaths, name: str
 ) -> tuple[str, ...]:
-    """Other names under which others hold the same file: to ask for them too is to be refused."""
+    """Return other names under which others hold these files; reserving those too is refused."""
     from moot.api.guard.aliases import find_aliases, names_in_held_folders
     from moot.api.guard.guarded_paths import root_was_guessed
     from moot.protocols.presence.overlap import is_in_the_way
@@ -369,9 +371,10 @@ def _reserved_scopes(outcome: JobOutcome) -> tuple[str, ...]:
 def _release_if_raced(
     session: Session, guarded: GuardedPaths, name: str, outcome: JobOutcome
 ) -> EditVerdict:
-    """Others wrote between our look at the disk and our reservation.
+    """Release our reservation if another agent got the same file, under another name, at the same
+    time.
 
-    If one of them got the same file under another name, what we got is given back.
+    Names are looked up on disk before the transaction, so two agents can both find their name free.
     """
     from moot.protocols.presence import STREAM
     from moot.protocols.presence.commands import Release
@@ -385,7 +388,7 @@ def _release_if_raced(
         root = str(guarded.worktree_root)
         release = Release(scopes=ours, project_root=str(workspace.root), worktree=root)
         workspace.engine.execute(STREAM, release, name)
-    refused = Refused("reservation_conflict", "another agent had it a moment ago", hint="try again")
+    refused = Refused("reservation_conflict", "another agent was faster", hint="try again")
     return _refuse_for_holders(session, guarded, late, name, refused)
 
 
@@ -397,7 +400,7 @@ def _refuse_for_holders(
     refused: Refused,
     gone: Mapping[str, ExitedHolder] = {},
 ) -> EditVerdict:
-    """Looked up once more for the details; if it was freed meanwhile, the refusal stands."""
+    """Describe the holders; if they released the files meanwhile, raise the original refusal."""
     from moot.protocols.presence.overlap import first_by_reservation
 
     conflicts = find_blockers(session, scopes, guarded.worktree_root, name)

@@ -1,8 +1,7 @@
-"""Which unsaved work of others does a shell text name, if it cannot be told what the text writes?
+"""Find unsaved files of others that a shell text names, if it is unknown what the text writes.
 
-The words of the text are compared with what is held: exactly, by the end of a path, as a pattern,
-or as a folder whose files are listed. Held files that are as committed are left out: nothing of
-them could be lost.
+The words of the text are compared with the held paths: exactly, by the end of a path, as a pattern,
+or as a folder. Held files without uncommitted changes do not count, because nothing is lost.
 """
 
 from __future__ import annotations
@@ -25,7 +24,8 @@ _MAGIC: Final = frozenset("*?[")
 
 
 def find_named(reached: ReachedFiles, held: Iterable[tuple[str, str]]) -> tuple[str, ...]:
-    """The files that are held (by key and worktree), named and not saved, from the root."""
+    """Return the held files (by key and worktree) that the text names and that have unsaved
+    changes."""
     root, act = reached.guarded.worktree_root, reached.act
     folder = act.folder if act.folder is not None and UNKNOWN not in act.folder else str(root)
     words = _Words(act.named, os.path.relpath(folder, root), str(root))
@@ -41,7 +41,7 @@ def find_named(reached: ReachedFiles, held: Iterable[tuple[str, str]]) -> tuple[
 
 
 def _may_be(operand: Word, path: str, folder: str) -> bool:
-    """Could an operand of which only the ends are known be this file?"""
+    """True if an operand, of which only the two ends are known, may be this file."""
     first, _unknown, _rest = operand.text.partition(UNKNOWN)
     last = operand.text.rpartition(UNKNOWN)[2].rstrip("/")
     begins = os.path.join(folder, first) if first else ""
@@ -50,7 +50,7 @@ def _may_be(operand: Word, path: str, folder: str) -> bool:
 
 
 def _unsaved(root: Path, paths: tuple[str, ...]) -> frozenset[str]:
-    """Those that git calls changed, or does not know; all of them if git does not answer."""
+    """Return the files that git reports as changed or untracked; all if git does not answer."""
     pathspecs = tuple(f":(top,literal){path}" for path in paths)
     try:
         changed = changed_files(str(root), pathspecs, untracked="all", also_ignored=True)
@@ -65,7 +65,7 @@ def _unsaved(root: Path, paths: tuple[str, ...]) -> frozenset[str]:
 
 
 class _Words:
-    """The words of a text, as paths from the root of the worktree where they can be."""
+    """The words of a text, as paths relative to the worktree root where possible."""
 
     def __init__(self, words: frozenset[str], folder: str, root: str) -> None:
         self._plain: set[str] = set()
@@ -84,7 +84,7 @@ class _Words:
         self._patterns = sorted(filter(_is_narrow, self._patterns))[:_MOST_PATTERNS]
 
     def find(self, key: str) -> Iterator[str]:
-        """The files of what is held as `key` that a word names."""
+        """Yield the files below the held `key` that a word names."""
         parts = key.split("/")
         ends = {"/".join(parts[count:]) for count in range(len(parts))}
         if key and (
@@ -107,19 +107,18 @@ class _Words:
 
 
 def _is_narrow(pattern: str) -> bool:
-    """A star alone is no name; so is what hardly says more."""
+    """False for patterns such as `*` that match nearly everything."""
     return sum(letter.isalnum() for letter in pattern) >= 2
 
-
-# Is there a file of a certain name below a path? As `find -name` would ask.
 
 _MOST_LOOKED_AT: Final = 20_000
 
 
 def contains_file_named(root: Path, below: str, patterns: tuple[str, ...]) -> bool:
-    """True if `below` (relative to the root), a folder it is in, or something inside matches.
+    """True if `below` (relative to the root), a folder of it, or a file in it matches, as `find
+    -name`.
 
-    True as well if there is too much to look at.
+    Also True if there are too many files to look at.
     """
     top = os.path.normpath(root / below)
     names = list(islice(_paths(str(root), top), _MOST_LOOKED_AT + 1))
@@ -128,7 +127,7 @@ def contains_file_named(root: Path, below: str, patterns: tuple[str, ...]) -> bo
 
 
 def _matches(path: str, patterns: tuple[str, ...]) -> bool:
-    """By its own name or that of a folder it is in; a pattern with a slash by the whole path."""
+    """Match a pattern with a slash against the path, any other against each part of it."""
     return any(
         fnmatch(f"./{path}", f"*{pattern.removeprefix('.')}")
         if "/" in pattern

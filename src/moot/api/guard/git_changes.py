@@ -1,7 +1,6 @@
-"""Which files git calls changed, with its two letters for each: the look before a git command.
+"""Ask git which files are changed, staged, hidden or different from another commit.
 
-Only what a command needs is asked for: files that git does not track are looked for one by one, in
-folders, or not at all, and ignored ones by the folders that are ignored.
+Each caller asks only for what it needs, because looking for untracked and ignored files is slow.
 """
 
 from __future__ import annotations
@@ -28,10 +27,10 @@ def changed_files(
     also_ignored: bool = False,
     git_options: tuple[str, ...] = (),
 ) -> Mapping[str, str]:
-    """Git's letters by path, from the root of the worktree; nothing where git would fail too.
+    """Return git's two status letters by path, relative to the worktree root; nothing if git fails.
 
-    `untracked` is `no`, `normal` (folders as one) or `all`. StoreFailed if git gives no answer in
-    time: then nobody knows.
+    `untracked` is `no`, `normal` (a folder as one entry) or `all`. Raises StoreFailed if git does
+    not answer in time.
     """
     words = ["status", "--porcelain=v1", "-z"]
     words += ["--no-renames", "--ignore-submodules=none", f"--untracked-files={untracked}"]
@@ -42,7 +41,8 @@ def changed_files(
 
 
 def list_changed_or_empty(root: Path, path: str = "") -> list[str]:
-    """What git calls changed in a worktree, or of one file; nothing if it does not say in time."""
+    """List the changed files of a worktree, or check one file; empty if git does not answer in
+    time."""
     try:
         pathspecs = (f":(top,literal){path}",) if path else ()
         return list(changed_files(str(root), pathspecs, untracked="all"))
@@ -53,8 +53,8 @@ def list_changed_or_empty(root: Path, path: str = "") -> list[str]:
 def find_hidden(
     folder: str, pathspecs: tuple[str, ...], git_options: tuple[str, ...] = ()
 ) -> Mapping[str, str]:
-    """Files that git was told not to look at (`update-index --assume-unchanged`,
-    `--skip-worktree`), as if they were changed: `git status` says nothing of them."""
+    """Return files that git was told to ignore (`update-index --assume-unchanged`,
+    `--skip-worktree`) as if they were changed: `git status` does not list them."""
     words = (*git_options, "ls-files", "-v", "-z", "--full-name", "--", *pathspecs)
     answer = query_git(folder, words)
     entries = () if answer is None else answer.split("\0")
@@ -64,7 +64,7 @@ def find_hidden(
 
 
 def query_git(folder: str, words: tuple[str, ...]) -> str | None:
-    """Git's answer to these words; None if it fails. StoreFailed if there is none in time."""
+    """Return git's output; None if git fails. Raises StoreFailed if it does not answer in time."""
     from moot.system.git_status import git_environment
 
     try:
@@ -79,18 +79,18 @@ def query_git(folder: str, words: tuple[str, ...]) -> str | None:
         )
     except subprocess.TimeoutExpired:
         raise StoreFailed(
-            "git_failed", f"git does not say in {GIT_SECONDS:g} s what is changed in {folder}"
+            "git_failed", f"git did not answer within {GIT_SECONDS:g} s in {folder}"
         ) from None
     except (OSError, ValueError):
         return None
     return os.fsdecode(done.stdout) if done.returncode == 0 else None
 
 
-# What differs between the commit of a worktree and another one that it would be forced to: files
-# that are as committed are replaced by that, and untracked ones in its way.
+# The difference between the worktree's commit and one that it is forced to: git replaces unchanged
+# files, and untracked files in their place.
 
 _DIFF: Final = ("diff-tree", "-r", "-z", "--name-status", "--no-renames", "--no-ext-diff")
-# Git's letters: a file that the other commit has and this one has not, and the reverse.
+# Git's letters for a file that only the other commit has, and one that only this commit has.
 ADDED: Final = "A"
 DELETED: Final = "D"
 
@@ -98,21 +98,21 @@ DELETED: Final = "D"
 def find_differences(
     folder: str, target: str, git_options: tuple[str, ...] = ()
 ) -> Mapping[str, str]:
-    """Git's letter for each file, from the root of the worktree; nothing if there is no such
-    commit. StoreFailed if git gives no answer in time: then nobody knows."""
-    if target.startswith("-"):  # git would take it for an option of this look
+    """Return git's letter for each file that differs from `target`; nothing if that is no commit.
+    Raises StoreFailed if git does not answer in time."""
+    if target.startswith("-"):  # git would read it as an option
         return {}
     answer = query_git(folder, (*git_options, *_DIFF, "HEAD", target, "--"))
     fields = [] if answer is None else answer.split("\0")  # letter and path by turns
     return dict(zip(fields[1::2], fields[::2], strict=False))
 
 
-# What a commit, merge or rebase would change, as git says inside its own hooks.
+# What a commit, merge or rebase would change, asked inside of git's hooks.
 
 STAGED_GIT_SECONDS: Final = 10.0
 PRE_COMMIT: Final = "pre-commit"
 _STAGED: Final = ("--cached",)
-# By the name of git's hook: what to compare. `@1` is the hook's own first argument.
+# What to compare in each of git's hooks. `@1` is the hook's first argument.
 _COMPARED: Final[Mapping[str, tuple[str, ...]]] = {
     PRE_COMMIT: _STAGED,
     "pre-merge-commit": _STAGED,
@@ -120,14 +120,14 @@ _COMPARED: Final[Mapping[str, tuple[str, ...]]] = {
     "pre-rebase": ("HEAD...@1",),
     "post-merge": ("ORIG_HEAD", "HEAD"),
 }
-# Hooks whose answer git does not ask for: what they see has happened.
+# Hooks that run after the fact: git ignores their answer.
 TOO_LATE: Final = frozenset({"post-merge"})
 
 
 def list_files_to_change(root: Path, hook: str, arguments: Sequence[str] = ()) -> tuple[str, ...]:
-    """Relative to `root`, with both sides of a rename: each is a file that changes.
+    """List the files that git is about to commit, merge or rebase, with both sides of a rename.
 
-    Git's own variables are left as they are: in a hook they say which index is committed.
+    Git's environment variables stay as they are: in a hook they name the index that is committed.
     """
     compared = _COMPARED.get(hook, _STAGED)
     first = arguments[0] if arguments else "HEAD"
@@ -142,22 +142,22 @@ def list_files_to_change(root: Path, hook: str, arguments: Sequence[str] = ()) -
             check=True,
         )
     except (OSError, subprocess.SubprocessError) as error:
-        raise StoreFailed("git_failed", f"git does not say what is changed: {error}") from None
+        raise StoreFailed("git_failed", f"git failed to list the changed files: {error}") from None
     names = done.stdout.decode("utf-8", "surrogateescape").split("\0")
     return tuple(name for name in names if name)
 
 
-# What git itself refuses: `git reset --merge` does nothing if a staged file was changed again
-# since, or if another one is in the place of a file whose removal is staged.
+# `git reset --merge` does nothing if a staged file was changed again, or if a file exists whose
+# removal is staged.
 
 
 def is_refused_by_git(act: DestructiveAct, folder: str, root: Path) -> bool:
-    """Would git refuse this act as a whole? False if that cannot be told."""
+    """True if git itself would refuse the whole act; False if that is unknown."""
     if not act.is_all_or_nothing:
         return False
     if any(not word.is_known or word.text.startswith(":") for word in act.staged_before):
         return False
-    # What the same command stages before is then staged as it is.
+    # Files that the same command stages first have no unstaged change left.
     others = (":(top)", *(f":(exclude){word.text}" for word in act.staged_before))
     letters = changed_files(folder, others, git_options=act.git_options)
     return any(
@@ -168,10 +168,10 @@ def is_refused_by_git(act: DestructiveAct, folder: str, root: Path) -> bool:
 
 
 def moves_head(act: DestructiveAct, folder: str) -> bool:
-    """Would HEAD be at another branch or commit afterwards?
+    """True if HEAD would be on another branch or commit afterwards.
 
-    `act.may_be_branches`: the branch stays and only its commit moves, as with `git reset`. Back to
-    one of its own earlier commits, or forward to one that follows, leaves others on their branch.
+    With `act.may_be_branches` the branch stays and only its commit moves, as with `git reset`. A
+    move to an ancestor or a descendant does not count: other agents stay on their branch.
     """
     name = act.target
 
@@ -185,6 +185,6 @@ def moves_head(act: DestructiveAct, folder: str) -> bool:
     branch = ask("symbolic-ref", "--quiet", "--short", "HEAD")
     if name in (branch, "HEAD", "@"):
         return False
-    if commit or act.name == "git symbolic-ref":  # which does not ask whether it is there
+    if commit or act.name == "git symbolic-ref":  # which accepts any name
         return True
     return bool(ask("for-each-ref", "--count=1", "--format=1", f"refs/remotes/*/{name}"))

@@ -1,10 +1,9 @@
-"""Where a path belongs: its workspace, its worktree, and the names it has there.
+"""Find the workspace and the worktree that guard a path, and its scope there.
 
-A path is asked, not the working directory: an agent that went elsewhere with `cd` still edits the
-same project. Both the name as given and the file it really is are claimed, so that a link is no
-way around the guard. A workspace that lies inside of another guards its files together with it:
-else whoever makes one would be rid of the other. What lies in no workspace is nobody's business
-here.
+The path decides, not the working directory: after a `cd` an agent still edits the same project.
+Both the given name and the real file are claimed, so that a symlink does not bypass the guard. If a
+workspace is inside of another, both guard its files; otherwise an agent could escape the outer one
+by creating a new one. Files outside of every workspace are not guarded.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
 class GuardedPaths(msgspec.Struct, frozen=True):
     """Paths of one worktree, relative to its root, and the workspace that guards them.
 
-    `is_outer`: another workspace lies inside of this one and is nearer to the paths.
+    `is_outer`: another workspace inside of this one is nearer to the paths.
     """
 
     workspace: Path
@@ -48,9 +47,9 @@ class GuardedPaths(msgspec.Struct, frozen=True):
 
 
 def find_guarded_folder(folder: Path, home: Path | None) -> GuardedPaths | None:
-    """The workspace and worktree around `folder`; None outside of every workspace.
+    """Return the workspace and worktree of `folder`; None outside of every workspace.
 
-    A home that is named must exist.
+    Raises Unavailable if `home` is given and is not a workspace.
     """
     own = _around(folder)
     if home is None:
@@ -68,7 +67,8 @@ def root_was_guessed(guarded: GuardedPaths) -> bool:
 
 
 def widest_root_around(path: str, roots: Iterable[str]) -> Path | None:
-    """The widest of the roots around a path: all who know them count from the same one."""
+    """Return the widest of the roots that contain a path, so that all sessions count from the same
+    one."""
     around = [root for root in roots if root and _relative(path, Path(root)) is not None]
     return Path(min(around, key=lambda root: len(os.path.realpath(root)))) if around else None
 
@@ -80,11 +80,11 @@ def find_guarded_paths(
     other_roots: Iterable[str] = (),
     unguarded: list[str] | None = None,
 ) -> list[GuardedPaths]:
-    """The workspaces that guard `paths` (absolute), each with the scopes they are there.
+    """Return the workspaces that guard `paths` (absolute), each with the scopes of the paths there.
 
     `folder` is where the session works, `home` the workspace that was named to it. `other_roots`
-    are those that others count from; they matter to a session whose own root was guessed. The
-    names that no workspace guards are added to `unguarded`.
+    are roots that other sessions use; they matter if this session guessed its own. Paths that no
+    workspace guards are added to `unguarded`.
     """
     scopes_by_root: dict[tuple[Path, Path, bool], dict[str, None]] = {}
     session = find_guarded_folder(folder, home) if home is not None else None
@@ -106,7 +106,7 @@ def find_guarded_paths(
 
 
 def branch_of(root: Path) -> str | None:
-    """The branch checked out in a worktree, read from git's own file."""
+    """Return the branch that is checked out in a worktree, read from git's files."""
     marker = root / ".git"
     try:
         folder = marker
@@ -120,7 +120,7 @@ def branch_of(root: Path) -> str | None:
 
 
 def _names_on_disk(path: str) -> Iterable[str]:
-    """The path as given and the file it really is, each as its disk spells it."""
+    """Return the given path and the real file, each spelled as on disk."""
     names = dict.fromkeys((os.path.normpath(path), os.path.realpath(path)))
     if not any(map(may_fold_names, names)):
         return names
@@ -130,10 +130,10 @@ def _names_on_disk(path: str) -> Iterable[str]:
 def _with_common_root(
     file: str, session: GuardedPaths | None, other_roots: tuple[str, ...]
 ) -> GuardedPaths | None:
-    """Count from the same root as the other sessions do.
+    """Use the same root as the other sessions.
 
     Two sessions that guessed different roots would give one file two names, and both could reserve
-    it. A file that lies elsewhere, in a workspace of its own, is asked there.
+    it. A file in another workspace is left to that one.
     """
     if session is None or not other_roots or not root_was_guessed(session):
         return session
@@ -145,9 +145,9 @@ def _with_common_root(
 
 
 def _guard_of(file: str, session: GuardedPaths | None) -> GuardedPaths | None:
-    """A home that was named guards the session's own project, whatever else is found there.
+    """Return the guard of a file. A named home guards the session's whole project.
 
-    A worktree inside of another is a root of its own: its files have the same names in both.
+    A worktree inside of another has its own root: its files have the same names in both.
     """
     guarded = _around(Path(file) if os.path.isdir(file) else Path(file).parent)
     if session is not None and _relative(file, session.worktree_root) is not None:
@@ -160,7 +160,7 @@ def _guard_of(file: str, session: GuardedPaths | None) -> GuardedPaths | None:
 
 
 def _guards_around(file: str, nearest: GuardedPaths) -> Iterator[GuardedPaths]:
-    """The workspaces that the nearest one lies inside of, with the file's name in each."""
+    """Yield the workspaces around the nearest one, with the file's scope in each."""
     known, root = {nearest.workspace}, nearest.worktree_root
     while _may_lie_inside_of_another(str(root)):
         outer = _around(root.parent)
@@ -174,7 +174,7 @@ def _guards_around(file: str, nearest: GuardedPaths) -> Iterator[GuardedPaths]:
 
 
 def _may_lie_inside_of_another(root: str) -> bool:
-    """A quick look, because every edit asks: is there any sign of a workspace further up?"""
+    """Look for signs of a workspace in the parent folders; quick, because every edit asks."""
     above = os.path.dirname(root)
     while above != root:
         if any(os.path.exists(os.path.join(above, name)) for name in (FOLDER, ".git")):
@@ -184,7 +184,8 @@ def _may_lie_inside_of_another(root: str) -> bool:
 
 
 def _around(folder: Path) -> GuardedPaths | None:
-    """A submodule has no workspace of its own: the project around it guards it."""
+    """Return the guard of a folder. A submodule has no workspace: the project around it guards
+    it."""
     root = worktree_root(folder)
     try:
         workspace = find_workspace(folder)
@@ -197,12 +198,12 @@ def _around(folder: Path) -> GuardedPaths | None:
 
 
 def _is_same(one: Path, other: Path) -> bool:
-    """One folder, however it is called."""
+    """True if both paths are the same folder."""
     return one == other or (one.exists() and other.exists() and one.samefile(other))
 
 
 def _belongs_to(workspace: Path, root: Path) -> bool:
-    """True if this is the workspace of the very repository that `root` is a worktree of."""
+    """True if this is the workspace of the repository that `root` is a worktree of."""
     if root / FOLDER == workspace:
         return True
     common = git_common_dir(root)
@@ -216,11 +217,11 @@ def _relative(file: str, root: Path) -> str | None:
     return None
 
 
-# A workspace that was here and is gone: asked only where no workspace was found.
-
-
 def require_no_missing_workspace(folders: Iterable[str | Path], keys: Path) -> None:
-    """Unavailable if this user had a workspace around one of the folders."""
+    """Raise Unavailable if this user had a workspace around one of the folders that is missing now.
+
+    Without this check, deleting `.moot` would switch the guard off silently.
+    """
     from shlex import quote
 
     from moot.workspace.known_workspaces import find_known_place
@@ -230,56 +231,55 @@ def require_no_missing_workspace(folders: Iterable[str | Path], keys: Path) -> N
         if root is not None:
             raise Unavailable(
                 "workspace_gone",
-                f"the workspace of {root} is gone: {root / FOLDER} was there and is not any more"
-                " (`git clean -x` removes it)",
-                hint="put .moot back from a backup, or begin a new record with `moot init`; if none"
-                f" is wanted, a person says so: `moot ledger forget {quote(str(root))}`",
+                f"{root / FOLDER} is missing: a workspace was there (`git clean -x` removes it)",
+                hint="restore .moot from a backup, or start a new record with `moot init`; to stop"
+                f" using Moot there, a person runs `moot ledger forget {quote(str(root))}`",
             )
 
 
 def _roots_around(folder: Path) -> Iterator[Path]:
-    """Where a workspace would be found from there: upward, and at the repository of a worktree."""
+    """Yield where a workspace of the folder may be: its parents, and the repository of its
+    worktree."""
     yield folder
     yield from folder.parents
     yield Path(os.path.realpath(project_root(folder)))
 
 
-# What no agent writes by itself: who could, could change the record, or how strict the guard is.
+# Files that agents may not write: with them an agent could change the record, or weaken the guard.
 
 _OWNERS: Final = {".git": "git", ".moot": "moot"}
-# What git's hooks are called (`api/hook_setup/guard_files.py`).
+# The names of git's hooks (`api/hook_setup/guard_files.py`).
 _GIT_HOOKS: Final = frozenset(
     {
         *("pre-commit", "pre-commit.legacy", "pre-merge-commit", "prepare-commit-msg"),
         *("pre-rebase", "post-merge", "commit-msg"),
     }
 )
-# In the root of a worktree.
+# In the root of a worktree; people write them.
 _FOR_PEOPLE: Final = frozenset({"moot.toml"})
 
 
 def may_carry_hooks(path: str) -> bool:
-    """True if a file of this name, or the one it leads to, may carry hooks of ours."""
+    """True if a file of this name, or its symlink target, may contain our hooks."""
     names = os.path.basename(path).lower(), os.path.basename(os.path.realpath(path)).lower()
     return any(name in _GIT_HOOKS or is_settings_name(name) for name in names)
 
 
 def require_allowed(scopes: Iterable[str], root: Path, workspace: Path) -> None:
-    """Refused if one of the files belongs to people, or to a program that writes it alone."""
+    """Refuse files that only people, git or Moot write."""
     for scope in scopes:
         if os.path.normpath(scope).lower() in _FOR_PEOPLE:
             raise Refused(
                 "not_for_agents",
-                f"{quote_name(scope)} is never written by an agent:"
-                " people say there how strict the guard is",
+                f"agents may not write {quote_name(scope)}: people set how strict the guard is",
                 hint="ask the person you work for",
             )
         owner = _owner(scope, root, workspace)
         if owner is not None:
             raise Refused(
                 "not_for_agents",
-                f"{quote_name(scope)} is never written by an agent, only by `{owner}` itself",
-                hint=f"use the commands of `{owner}`",
+                f"agents may not write {quote_name(scope)}: only `{owner}` itself does",
+                hint=f"use `{owner}` commands",
             )
 
 
@@ -291,16 +291,12 @@ def _owner(scope: str, root: Path, workspace: Path) -> str | None:
     return next((_OWNERS[part] for part in parts if part in _OWNERS), None)
 
 
-# From where names are counted if neither git nor the workspace says it: the widest root that
-# somebody at work there counts from, else the folder one is in.
-
-
 def worktree_of(folder: Path, workspace: Workspace) -> Path:
-    """The root of the worktree around `folder` that this workspace guards.
+    """Return the root of the worktree around `folder` that this workspace guards.
 
     A submodule is part of the project around it. Without git, and with the workspace elsewhere, it
-    is the root that the hooks count from: two callers that guessed different roots would give one
-    file two names, and both could reserve it.
+    is the root that the hooks use: two callers that guessed different roots would give one file two
+    names, and both could reserve it.
     """
     guarded = find_guarded_folder(folder, None)
     if guarded is not None and guarded.workspace.samefile(workspace.path):
@@ -313,12 +309,13 @@ def worktree_of(folder: Path, workspace: Workspace) -> Path:
 
 
 def roots_in_use(state: State) -> tuple[str, ...]:
-    """The roots of all that is held, and of everyone who is here."""
+    """Return the worktrees of all members and reservations."""
     return tuple(sorted(state.worktrees))
 
 
 def require_one_meaning(state: State, guarded: GuardedPaths, holder: tuple[str, int]) -> None:
-    """Refused if one's own reservation has this name from another root: it guards another file."""
+    """Refuse if the agent holds this name from another root: its reservation guards another
+    file."""
     from moot.api.guard.aliases import covers_file
     from moot.protocols.presence import model
     from moot.protocols.presence.paths import read_path, write_typed

@@ -1,7 +1,7 @@
-"""Changes of files that somebody holds: found on the disk and explained.
+"""Find changes of held files on disk, and gather the evidence about who made them.
 
-`Evidence` gathers who was at work, from the journal of calls and from presence, for the pure
-function that explains a change (`who_changed.py`). The holder is told by `holder_mail.py`.
+`Evidence` collects who was at work, from the call journal and from presence, for the pure function
+that decides (`who_changed.py`). `holder_mail.py` tells the holder.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ if TYPE_CHECKING:
     from moot.protocols.presence.model import State
     from moot.workspace.workspace import Workspace
 
-# The clock of files ticks in steps and may be so much behind.
+# File times tick in steps and may be this much behind.
 LAG_NS: Final = 20_000_000
-# An edit of other files counts as being at work for so long; its end may never be told.
+# An edit of other files counts as a cause for this long; its end may never be reported.
 OTHER_FILES_NS: Final = 60 * 10**9
 GIT_SECONDS: Final = 3.0
 MOST_CHANGES: Final = 200
@@ -52,7 +52,7 @@ CHANGED_UNKNOWN: Final = "changed by someone unknown"
 
 
 class HeldChange(NamedTuple):
-    """A change of what `held` covers, and who made it."""
+    """A change of a file that `held` covers, and who made it."""
 
     change: FileChange
     held: Reservation
@@ -68,10 +68,10 @@ class HeldChange(NamedTuple):
 
 
 class Evidence:
-    """Who was at work since a moment; read once for all changes of one look.
+    """Who was at work since a given time; read once for all changes.
 
-    `program` is the agent whose run looks, if its program has no hooks: it counts as a command.
-    `own` is the command that has ended, which may not be in the journal.
+    `program` is the agent of the run that asks, if its program has no hooks: it counts as a
+    command. `own` is the command that has just ended, which may not be in the journal.
     """
 
     def __init__(
@@ -97,7 +97,7 @@ class Evidence:
         self._unguarded: tuple[str, ...] | None = None
 
     def explain(self, change: FileChange, holder: str, *, only_calls: bool = False) -> Verdict:
-        """Say who made a change. `only_calls`: agents whose calls no hook tells do not count."""
+        """Return who made a change. With `only_calls`, agents without hooks do not count."""
         causes = list(self._find_causes(change))
         if not only_calls:
             kinds = {name: self._kind_of(name) for name in self._list_unguarded()}
@@ -114,12 +114,13 @@ class Evidence:
         return explain(change, causes, holder, self._copies.identify)
 
     def find_session(self, change: FileChange, who: str) -> str:
-        """The session whose call made a change."""
+        """Return the session whose call made a change."""
         calls = (call for call in self._calls if self._name_of_caller(call) == who)
         return next((call.session for call in calls if _find_call_file(call, change)), "")
 
     def close_finished(self) -> None:
-        """Close the calls that can write no more. After explaining: they could until now."""
+        """Close journal entries of calls that have ended. Call it last: they count as causes until
+        then."""
         from moot.system.background_processes import read_start
 
         self._journal.close(
@@ -152,7 +153,7 @@ class Evidence:
                 yield Cause(who, CauseKind.OTHER_FILES)
 
     def _name_of_caller(self, call: Call) -> str:
-        """A session that was not started by name is known by its key."""
+        """Return the caller's name; a session without a name is found by its session key."""
         member = self._member_of(call)
         name = call.agent or (member.name if member is not None else "")
         if not call.sub_agent or not name:
@@ -175,7 +176,7 @@ class Evidence:
         return CauseKind.COMMAND if name == self._program else CauseKind.UNGUARDED
 
     def _list_unguarded(self) -> tuple[str, ...]:
-        """Living agents of any worktree whose hooks have never spoken."""
+        """Return living agents, in any worktree, whose hooks have never called."""
         if self._unguarded is None:
             from moot.api.presence.observation import observe
             from moot.protocols.presence.views import observe_liveness
@@ -196,7 +197,8 @@ class Evidence:
         return self._unguarded
 
     def _identify_words(self, change: FileChange) -> str:
-        """Of what is there now; empty if that is another version, or in another worktree."""
+        """Return the id of the words in the file; empty if it has another version, or is not
+        here."""
         is_held_in = change.worktree == str(self._copies.root)
         present = self._copies.read(change.path) if is_held_in else None
         if present is None or present.blob != change.after or present.data is None:
@@ -204,7 +206,7 @@ class Evidence:
         return identify_words(present.data)
 
     def _is_new(self, change: FileChange) -> bool:
-        """Was this version never seen in the file before?"""
+        """True if the file never had this content before."""
         if not change.after:
             return False
         since = change.since_ns // 1_000_000
@@ -218,15 +220,14 @@ class Evidence:
 
 
 class CommandBeginning(NamedTuple):
-    """When a command began, in nanoseconds, and how its worktree was; each None if not known."""
+    """When a command began, in nanoseconds, and the state of its worktree; None if unknown."""
 
     began_ns: int | None = None
     worktree: WorktreeBefore | None = None
 
 
 class FoundChanges(NamedTuple):
-    """What a look at held files found: changes with the reservation around each, and the version
-    that each file has now."""
+    """Changes with the reservation of each file, and the present version of each file."""
 
     changes: list[tuple[FileChange, Reservation]]
     present: dict[str, str]
@@ -238,10 +239,10 @@ def find_changes(
     beginning: CommandBeginning,
     changed: Collection[str],
 ) -> FoundChanges:
-    """Compare the files that others hold in a worktree with how they were.
+    """Compare held files in a worktree with their earlier version.
 
-    That is the version which was last explained; else the one that was there when the command
-    began. `changed` is what git calls changed now.
+    That is the last explained version, or else the version when the command began. `changed` is
+    what git reports as changed now.
     """
     root, held = str(copies.root), index_by_key(others)
     if not held:
@@ -276,9 +277,9 @@ def find_changes(
 def list_candidates(
     copies: Copies, beginning: CommandBeginning, changed: Collection[str]
 ) -> Iterator[str]:
-    """Files that a command may have changed: what git calls changed, called so when it began, or
-    has otherwise in the commit that the worktree is at by now. If how it began is not known, also
-    what agents left here before."""
+    """Yield files that a command may have changed: those that git reports as changed now or
+    reported when the command began, and those that differ between the two commits. If the beginning
+    is unknown, also files that agents wrote here before."""
     from moot.api.guard.worktree_before import find_committed_otherwise
 
     yield from changed
@@ -294,8 +295,8 @@ def list_candidates(
 def find_changes_elsewhere(
     workspace: Path, root: Path, others: Iterable[Reservation], beginning: CommandBeginning
 ) -> Iterator[tuple[Path, FoundChanges]]:
-    """The same in other worktrees: there only what was explained before is compared, unless the
-    command ran there."""
+    """Do the same in other worktrees. Files there need an explained version, unless the command ran
+    there."""
     from moot.api.guard.git_changes import list_changed_or_empty
 
     reservations = tuple(others)
@@ -311,24 +312,24 @@ def find_changes_elsewhere(
 
 
 def index_by_key(reservations: Iterable[Reservation]) -> dict[str, Reservation]:
-    """Without named resources: no file is one."""
+    """Return the reservations by key, without named resources, which are not files."""
     return {held.key: held for held in reservations if not is_resource(held.key)}
 
 
 def reservations_around(path: str, held: Mapping[str, Reservation]) -> list[Reservation]:
-    """The reservations of the path itself and of the folders it is in: one look for each."""
+    """Return the reservations of the path itself and of its parent folders."""
     key = key_of_file(path)
     folders = ("", *(key[:at] for at, letter in enumerate(key) if letter == "/"), key)
     return [held[folder] for folder in folders if folder in held]
 
 
 def was_touched(file: str, since_ns: int | None) -> bool:
-    """Is the file, its name or its permissions newer? Without a beginning, all may be."""
+    """True if the file changed since then by its ctime, or if the time is unknown."""
     return since_ns is None or change_time(file) >= since_ns - LAG_NS
 
 
 def change_time(file: str) -> int:
-    """When the system last changed the file; of one that is gone, the folder that it was in."""
+    """Return the ctime of the file, or of the nearest existing folder if it was removed."""
     place = file
     while True:
         try:
@@ -341,24 +342,25 @@ def change_time(file: str) -> int:
 
 
 def latest_change_time(file: str) -> int:
-    """When the file was changed at the latest: the clock of files may be behind."""
+    """Return the latest time at which the file may have changed: file clocks tick in steps."""
     return change_time(file) + LAG_NS
 
 
 def _find_holder(path: str, held: Mapping[str, Reservation], root: str) -> Reservation | None:
-    """The nearest reservation around a file; one of this worktree first."""
+    """Return the innermost reservation of a file, preferring one of this worktree."""
     around = reservations_around(path, held)
     here = [each for each in around if is_held_in(each, root)]
     return next(reversed(here or around), None)
 
 
 def is_held_in(held: Reservation, root: str) -> bool:
-    """Who works in another worktree has its own bytes there: nothing of it is lost here."""
+    """True if the holder works in this worktree; a holder elsewhere loses nothing by a change
+    here."""
     return held.worktree in ("", root)
 
 
 def _valid_look(look: Look | None, holder: Reservation, root: str) -> Look | None:
-    """What was explained before it was held is not the holder's."""
+    """Return the last explained version, unless it is older than the reservation."""
     if look is None or not is_held_in(holder, root):
         return None
     return look if look.at_ns // 1_000_000 >= holder.since else None
@@ -389,7 +391,7 @@ def _compare(
     beginning: tuple[str | None, int | None],
     present: str,
 ) -> Iterator[FileChange]:
-    """At most two changes: one before the command began, and one since."""
+    """Yield at most two changes: one before the command began, and one since."""
     blob, began_ns = beginning
     until = latest_change_time(f"{root}/{path}")
     if look is not None and (began_ns is None or look.at_ns >= began_ns or blob is None):
@@ -405,7 +407,7 @@ def _compare(
 
 
 def _find_call_file(call: Call, change: FileChange) -> CallFile | None:
-    """What the call says about this file, also under another name of it."""
+    """Return what the call says about this file, under any name of it."""
     for file in call.files:
         if (file.worktree, file.path) == (change.worktree, change.path):
             return file

@@ -1,6 +1,6 @@
-"""Letters of the system to holders: what of theirs was changed, and what is known of who did it.
+"""Mail the holder of a file that changed: what changed, and what Moot knows about who did it.
 
-Whichever hook or run looks first writes; each change is told once.
+Each change is mailed once, by the first hook or run that finds it.
 """
 
 from __future__ import annotations
@@ -23,10 +23,8 @@ SHOWN: Final = 20
 
 
 def notify_holders(workspace: Workspace, changes: Iterable[HeldChange]) -> set[str]:
-    """Write to each holder what changed, each change once.
-
-    Return the paths of what could not be sent: whoever looks next may tell it.
-    """
+    """Mail each holder the changes of its files, each once; return the paths that could not be
+    sent."""
     groups: dict[tuple[str, Verdict], list[HeldChange]] = {}
     for each in changes:
         if claim_change(workspace.path, each):
@@ -43,13 +41,14 @@ def notify_holders(workspace: Workspace, changes: Iterable[HeldChange]) -> set[s
 
 
 def claim_change(workspace: Path, each: HeldChange) -> bool:
-    """True for the first who asks. Of what is held in another worktree, one change is told."""
+    """Claim the notice of a change: True for the first caller. A file held elsewhere is reported
+    once."""
     return claim_notice(workspace, *_identify(each))
 
 
 def _identify(each: HeldChange) -> tuple[str, ...]:
     change, held = each.change, each.held
-    # A file that is gone has no time of its own, and that of its folder may move.
+    # A removed file has only its folder's time, which may change: round it.
     moment = change.until_ns if change.after else change.until_ns // 10**9
     what = change.before or "", change.after or "", str(moment)
     if not is_held_in(held, change.worktree):
@@ -73,7 +72,7 @@ def describe_verdict(verdict: Verdict) -> str:
 def mail_holder(
     workspace: Workspace, owner: str, verdict: Verdict, changes: Sequence[HeldChange]
 ) -> None:
-    """One letter of the system about changes that have the same explanation."""
+    """Send one message about changes that have the same explanation."""
     from moot.api.mail.outgoing import OutgoingMessage, post_message
 
     paths = list(dict.fromkeys(each.change.path for each in changes))

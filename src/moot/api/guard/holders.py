@@ -1,4 +1,4 @@
-"""Who stands in the way: what a refusal tells about them."""
+"""Find the reservations that refuse an edit, and describe their holders for the refusal."""
 
 from __future__ import annotations
 
@@ -25,13 +25,12 @@ if TYPE_CHECKING:
 
 
 class Holder(msgspec.Struct, frozen=True):
-    """Who stands in the way of an edit of `path`, how alive they are, on what they work.
+    """An agent that holds `path`: how alive it is and what it works on.
 
-    `seen` says when they were last seen, or why that is not known. `is_wider`: they hold another
-    scope than the path itself. `work` is what they hold it for, else what they work on at all.
-    `gone`: its program is gone from this machine, and this says what it left and what can be done.
-    `holder` is the owner, or the alias of the owner's sub-agent that works there; `own_session`: it
-    is one of the very session that asks.
+    `seen` says when it was last seen, or why that is unknown. `is_wider`: it holds another scope
+    than the path itself. `work` is the work of the reservation, or else of the agent. `gone`: its
+    program has exited on this machine; says what it left and what to do. `holder` is the owner, or
+    the alias of its sub-agent; `own_session`: it belongs to the session that asks.
     """
 
     path: Quoted
@@ -49,19 +48,19 @@ class Holder(msgspec.Struct, frozen=True):
 
     @property
     def typed_path(self) -> OwnText:
-        """How the path is typed in a shell, whichever folder that is in."""
+        """Return the path as it is typed in a shell, in any folder."""
         return _typed(self.path)
 
     @property
     def typed_scope(self) -> OwnText:
-        """The same of what they hold."""
+        """Return the held scope as it is typed in a shell."""
         return _typed(self.scope)
 
 
 def describe_holder(
     conflict: OverlapConflict, state: State, gone: Mapping[str, ExitedHolder] = {}
 ) -> Holder:
-    """Who holds it, how alive they are and on what they work; `gone` are those who are."""
+    """Describe the holder of a conflict; `gone` are the owners whose program has exited."""
     from moot.core.clock import to_text
     from moot.protocols.presence import model
 
@@ -105,9 +104,6 @@ def _last_seen(verdict: LivenessVerdict) -> str:
     return f"last seen {format_ago(verdict.now - verdict.last_seen_at)}"
 
 
-# Who stands in the way of writing some files? One look, which records nothing.
-
-
 def find_blockers(
     session: Session,
     paths: Iterable[str],
@@ -115,10 +111,10 @@ def find_blockers(
     name: str | None,
     read: Callable[[str, str], Scope] | None = None,
 ) -> tuple[OverlapConflict, ...]:
-    """Reservations of others than `name` that overlap `paths`, which are relative to `root`.
+    """Return the reservations of others than `name` that overlap `paths`, relative to `root`.
 
-    If nobody is named, everyone who holds something there is in the way. If a sub-agent asks, its
-    siblings at work are in the way too. `read` reads a path; None: as the name of a real file.
+    Without a name every holder counts. If a sub-agent asks, its working siblings count too. `read`
+    parses a path; the default parses the name of a real file. Nothing is recorded.
     """
     from moot.api.presence.observation import observe
     from moot.protocols.presence import overlap, sub_agents, views
@@ -145,7 +141,7 @@ def _holder(workspace: Workspace, name: str | None) -> tuple[str, int]:
 
 
 def requester_of(session: Session, state: State, name: str) -> Requester:
-    """Who asks to write: which holder of a name, which of its session's agents, and when."""
+    """Return who asks to write: the name, its epoch, the sub-agent, and the time."""
     from moot.protocols.presence.overlap import Requester
     from moot.protocols.presence.sub_agents import read_alias
 
@@ -157,7 +153,7 @@ def requester_of(session: Session, state: State, name: str) -> Requester:
 
 
 def reservations_in_the_way(state: State, requester: Requester) -> tuple[Reservation, ...]:
-    """Everything that is held and keeps the requester off, wherever it lies."""
+    """Return all reservations that keep the requester from writing."""
     from moot.protocols.presence.overlap import is_in_the_way
 
     return tuple(held for held in state.live if is_in_the_way(state, held, requester))

@@ -1,7 +1,4 @@
-"""The files that a patch, an archive or a stash names: what a command writes that unpacks it.
-
-Nothing is unpacked, and no more is read than a list of names needs.
-"""
+"""List the files that a patch, an archive or a stash would write, without unpacking it."""
 
 from __future__ import annotations
 
@@ -27,7 +24,8 @@ _NO_FILE: Final = "/dev/null"
 
 
 def find_input_files(read_from: Input, folder: str) -> list[str] | None:
-    """The names in it, relative to the folder that it is unpacked in. None: they cannot be read."""
+    """Return the names in it, relative to the folder where it is unpacked; None if it is
+    unreadable."""
     try:
         names = list(islice(_names(read_from, folder), _MOST_NAMES + 1))
     except (OSError, ValueError, EOFError, RuntimeError, NotImplementedError):
@@ -36,7 +34,7 @@ def find_input_files(read_from: Input, folder: str) -> list[str] | None:
 
 
 def read_script_file(read_from: Input) -> str | None:
-    """The text of a script that a shell reads; None if it cannot be read or is too long."""
+    """Return the text of a script file; None if it is unreadable or too long."""
     try:
         with open(read_from.source.text, encoding="utf-8", errors="replace") as file:
             text = file.read(MOST_SCRIPT + 1)
@@ -77,7 +75,7 @@ def _patched(read_from: Input) -> Iterator[str]:
 
 
 def _stashed(name: str, folder: str) -> Iterator[str]:
-    """Git's names are counted from the root of the worktree."""
+    """Yield the files of a stash, absolute: git counts from the worktree root."""
     words = ("stash", "show", "--name-only", "-z", "--include-untracked", name)
     answer = query_git(folder, words)
     top = query_git(folder, ("rev-parse", "--show-toplevel"))
@@ -115,7 +113,7 @@ def _in_zip(read_from: Input) -> Iterator[str]:
 
 
 class _Bounded:
-    """A file of which no more than so many bytes are read."""
+    """A file that raises ValueError after a maximum number of bytes."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file, self._left = file, _MOST_PACKED

@@ -1,8 +1,8 @@
-"""What waits for an agent and has not been shown to it yet, and what became of its own requests.
+"""Return what waits for an agent and was not shown to it yet, and the outcome of its requests.
 
-What is handed over here is marked as seen, so that it is told once; it stays due until it is
-accepted. A request that is settled is told once, too: what was asked for is free now, or the next
-holder is asked in the same words.
+What is returned here is marked as seen, so it is shown once; it stays due until the agent accepts
+it. The outcome of a request is shown once too: the file is free now, or Moot sent the same request
+to the next holder.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 
 
 class WaitingEvent(msgspec.Struct, frozen=True):
-    """A HANDOFF or BLOCKED event that owes an acceptance; `asks` is what its sender asked for.
+    """A HANDOFF or BLOCKED event that the agent must accept; `asks` is what the sender asked for.
 
-    `message` is the id of the message that says all of it, if there is one; `held` is what the
-    receiver holds of what a BLOCKED asks for.
+    `message` is the id of the mail with the full text, if any; `held` is the part of a requested
+    scope that the receiver holds.
     """
 
     id: str
@@ -47,14 +47,14 @@ class WaitingEvent(msgspec.Struct, frozen=True):
 
     @property
     def typed_held(self) -> OwnText:
-        """How `held` is typed in a shell, whichever folder that is in."""
+        """Return `held` as it is typed in a shell, in any folder."""
         from moot.protocols.presence.paths import write_typed
 
         return shell_word(write_typed(self.held or ""))
 
 
 class WaitingMail(msgspec.Struct, frozen=True):
-    """How many messages are new, and who sent the newest; a sender from outside is not `proved`."""
+    """The number of new messages and the newest sender; a sender from outside is not `proved`."""
 
     count: int
     sender: Quoted
@@ -64,10 +64,10 @@ class WaitingMail(msgspec.Struct, frozen=True):
 
 
 class SettledRequest(msgspec.Struct, frozen=True):
-    """A BLOCKED of the agent's own that is over: `asked` holds no part of `scope` any more.
+    """A BLOCKED of the agent itself that is settled: `asked` no longer holds `scope`.
 
-    It is free, or `holder` has it now, who was asked by the new BLOCKED `sent`, unless that was
-    refused.
+    The scope is free, or `holder` has it now. `sent` is the new BLOCKED to that holder, None if
+    Moot could not send it.
     """
 
     id: str
@@ -78,8 +78,7 @@ class SettledRequest(msgspec.Struct, frozen=True):
 
 
 class Waiting(msgspec.Struct, frozen=True):
-    """All that is unread, oldest first, and requests of one's own that are over; false if that is
-    nothing."""
+    """Everything unread, oldest first, and settled requests; false if there is nothing."""
 
     events: tuple[WaitingEvent, ...] = ()
     mail: WaitingMail | None = None
@@ -90,7 +89,7 @@ class Waiting(msgspec.Struct, frozen=True):
 
 
 def take_waiting(workspace: Workspace, name: str) -> Waiting:
-    """What waits for `name` and was not handed over before; now it was."""
+    """Return what waits for `name` and was not shown before, and mark it as shown."""
     from moot.protocols.presence import STREAM
     from moot.protocols.presence.commands import MarkSeen
 
@@ -144,7 +143,7 @@ def _held_by_receiver(state: State, message: PresenceMessage, now: Millis) -> Qu
 
 
 def _unseen(state: State, name: str, epoch: int) -> list[PresenceMessage]:
-    """HANDOFF and BLOCKED events that this holder of the name has not seen, oldest first."""
+    """Return HANDOFF and BLOCKED events that this holder of the name has not seen, oldest first."""
     mine = (message for message in state.pending.values() if message.is_for(name, epoch))
     return sorted(
         (message for message in mine if name not in message.seen_by),
@@ -155,9 +154,9 @@ def _unseen(state: State, name: str, epoch: int) -> list[PresenceMessage]:
 def _take_settled(
     workspace: Workspace, state: State, name: str, epoch: int
 ) -> Iterator[SettledRequest]:
-    """Requests of this holder of the name whose scope is free now, or another's, once each.
+    """Yield this agent's requests whose scope is free or has a new holder, each once.
 
-    One that was promised (accepted) and is not settled waits for that promise.
+    A request that was accepted and is not settled is left out: the promise is still open.
     """
     from moot.protocols.presence.model import EventType
 
@@ -196,7 +195,7 @@ def _held_there(state: State, request: PresenceMessage, now: Millis) -> list[Res
 def _ask_next_holder(
     workspace: Workspace, name: str, request: PresenceMessage, holder: str
 ) -> str | None:
-    """The same request to who holds it now; None if that is refused."""
+    """Send the same request to the new holder; return None if that is refused."""
     from moot.api.mail import notices
     from moot.protocols.presence.commands import SendBlocked
     from moot.protocols.presence.events import BlockedSent
@@ -226,8 +225,8 @@ def _ask_next_holder(
 def take_new_mail(
     workspace: Workspace, name: str, told: frozenset[str] = frozenset()
 ) -> WaitingMail | None:
-    """Unread mail that was not announced before, without what is `told` by its event; only the
-    index is read."""
+    """Return unread mail that was not announced before, except messages in `told`. Reads only the
+    index."""
     from moot.api.mail import inbox
 
     box = inbox.box_of(workspace, name)
@@ -242,7 +241,7 @@ def take_new_mail(
     return WaitingMail(len(slips), sender, proved, Quoted(newest["subject"]), newest["id"])
 
 
-# What a session was told already: an empty file for each, which one process alone can make.
+# Notices that were already shown: one empty file each.
 
 FOLDER: Final = "hooks/told"
 _OLD_SECONDS: Final = 30 * 24 * 3600
@@ -250,7 +249,11 @@ _MOST_SWEPT: Final = 200
 
 
 def claim_notice(workspace: Path, *what: str) -> bool:
-    """True for the first who asks. Where nothing can be remembered it is told again."""
+    """Claim a notice and return True; False if it was claimed before, so that it is shown once.
+
+    The claim is an empty file that only one process can create. If none can be created, the notice
+    is shown again.
+    """
     note = _note_of(workspace, what)
     try:
         note.parent.mkdir(parents=True, exist_ok=True)
@@ -263,7 +266,7 @@ def claim_notice(workspace: Path, *what: str) -> bool:
 
 
 def release_notice(workspace: Path, *what: str) -> None:
-    """It could not be told after all: the next one who asks may."""
+    """Release a claim, because the notice could not be sent."""
     with suppress(OSError):
         _note_of(workspace, what).unlink()
 
@@ -274,21 +277,19 @@ def _note_of(workspace: Path, what: tuple[str, ...]) -> Path:
 
 
 def delete_old_claims(workspace: Path) -> None:
-    """What was told a month ago may be told again."""
+    """Delete claims that are older than a month, so that the folder stays small."""
     with suppress(OSError):
         for note in list(islice((workspace / FOLDER).iterdir(), _MOST_SWEPT)):
             if time.time() - note.stat().st_mtime > _OLD_SECONDS:
                 note.unlink()
 
 
-# Whether a coding tool's model is offered our tools, and what it calls them.
-
-# What a model calls one of our tools.
+# Returns how a model calls one of our MCP tools.
 ToolName = Callable[[str], str]
 
 
 def find_tool_names(tool: str, session: Session) -> ToolName | None:
-    """None if its model is to use the command line."""
+    """Return how this tool's model calls our MCP tools; None if it uses the command line."""
     from moot.api.guard.guarded_paths import find_guarded_folder
     from moot.api.hook_setup.server_files import find_entry
     from moot.coding_tools import find_tool

@@ -1,7 +1,7 @@
-"""Where other versions of a file may be: other worktrees, and the branches agents here worked on.
+"""Find the places that may have other versions of a file: worktrees, and branches of agents here.
 
-All of it is read from git's own files and the presence state, without starting a process: every
-edit asks. Only if something may differ, `other_versions.py` asks git.
+Every edit asks this, so it reads git's files and the presence state and starts no process. Only if
+something may differ, `other_versions.py` asks git.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ MOST_BRANCHES: Final = 32
 
 
 class OtherPlaces(NamedTuple):
-    """Our own head, the other worktrees, the branches of agents."""
+    """Our own head, the other worktrees, and the branches that agents worked on."""
 
     root: Path
     common: Path
@@ -46,7 +46,7 @@ class OtherPlaces(NamedTuple):
 
 
 def find_other_places(state: State, root: Path) -> OtherPlaces | None:
-    """None if `root` is no worktree of a repository."""
+    """Return the other places; None if `root` is not a git worktree."""
     common, folder = git_common_dir(root), find_git_folder(root)
     if common is None or folder is None:
         return None
@@ -72,7 +72,7 @@ def _is_same_folder(one: Path, other: Path) -> bool:
 
 
 def _branches(state: State, common: Path, known: Iterable[str | None]) -> Iterator[Head]:
-    """The branches that agents here worked on, those of the latest first, as far as they exist."""
+    """Yield the existing branches that agents here worked on, most recent first."""
     worked_at: dict[str, Millis] = {}
     for member in state.members:
         if member.branch is not None:
@@ -89,7 +89,7 @@ def _branches(state: State, common: Path, known: Iterable[str | None]) -> Iterat
 
 
 def may_differ(places: OtherPlaces, path: str) -> bool:
-    """False if all others stand at our commit and have our bytes."""
+    """False if all worktrees are on our commit and have the same bytes in this file."""
     if places.other_commits:
         return True
     own = read_bytes(places.root / path)
@@ -97,7 +97,7 @@ def may_differ(places: OtherPlaces, path: str) -> bool:
 
 
 def read_bytes(file: Path) -> bytes | None:
-    """What is in a file; None if it is not there, not a plain file, or too long to look at."""
+    """Return a file's bytes; None if it is missing, not a regular file, or too large."""
     try:
         if file.is_symlink() or not file.is_file() or file.stat().st_size > MOST_BYTES:
             return None

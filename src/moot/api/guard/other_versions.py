@@ -1,7 +1,7 @@
-"""Which versions of some files exist elsewhere and are not in a worktree, as git knows it.
+"""Find versions of files that exist in other worktrees or branches and are not in this worktree.
 
-A version counts if it is neither the one that is committed here nor the one that lies here, and if
-the place where it is has changed the file since it last had everything in common with us.
+A version counts if it differs from our commit and from our file on disk, and if the other place
+changed the file since its merge base with us.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ _FIELDS: Final = ("%S", "%H", "%an", "%at")
 _LOG: Final = ("log", "-1", "--source", "--no-show-signature", f"--format={'%x00'.join(_FIELDS)}")
 _DIFF: Final = ("diff", "--raw", "--no-ext-diff", "--no-renames")
 _MOST_NAME: Final = 80
-# For all questions to git that are asked at the same time.
+# The time limit for all questions that git is asked at the same time.
 SECONDS: Final = 2.0
 MOST_VERSIONS: Final = 5
 
 
 class OtherVersion(NamedTuple):
-    """One version of `path` elsewhere: committed (`commit`, its author), or only in `worktree`.
+    """A version of `path` in another place: committed (`commit`, `author`), or only in `worktree`.
 
     `blob` is None if the file was deleted there. `at` is in seconds.
     """
@@ -43,7 +43,7 @@ class OtherVersion(NamedTuple):
 
 
 class _OwnVersions(NamedTuple):
-    """What we have of a file: as committed, and as it lies here."""
+    """Our versions of a file: in our commit, and on disk."""
 
     committed: str | None
     on_disk: str | None
@@ -55,7 +55,7 @@ class _OwnVersions(NamedTuple):
 
 
 def find_other_versions(places: OtherPlaces, paths: Sequence[str]) -> tuple[OtherVersion, ...]:
-    """Not committed ones first. Nothing if git gives no answer."""
+    """Return them, uncommitted ones first. Empty if git does not answer."""
     commits = [commit for commit in (places.own.commit, *places.other_commits) if commit]
     names = [f"{commit}:{path}" for path in paths for commit in commits]
     blobs = find_blobs(places.root, names, SECONDS) if names else {}
@@ -74,7 +74,7 @@ def find_other_versions(places: OtherPlaces, paths: Sequence[str]) -> tuple[Othe
 
 
 class _Uncommitted(NamedTuple):
-    """A file of another worktree that may not be as committed there."""
+    """A file of another worktree that may differ from the commit there."""
 
     worktree: Worktree
     blob: str
@@ -82,7 +82,7 @@ class _Uncommitted(NamedTuple):
 
 
 class _Committed(NamedTuple):
-    """A version that is committed elsewhere, and the heads that have it."""
+    """A version that is committed elsewhere, and the heads that contain it."""
 
     blob: str | None
     commits: tuple[str, ...]
@@ -95,7 +95,8 @@ def _other_versions_of(
     blobs: dict[str, str | None],
     algorithm: str,
 ) -> Iterator[OtherVersion]:
-    """All questions are asked at once: whoever edits waits for the slowest, not for each."""
+    """Ask git all questions at the same time, so that the edit waits only for the slowest
+    answer."""
     on_disk = list(_differing_files(places, path, own, blobs, algorithm))[:MOST_VERSIONS]
     heads = _differing_heads(places, path, own, blobs)[:MOST_VERSIONS]
     questions = [
@@ -143,7 +144,7 @@ def _uncommitted(
     path: str, files: Iterable[tuple[_Uncommitted, bytes | None]]
 ) -> Iterator[OtherVersion]:
     for (worktree, blob, committed), answer in files:
-        # `hash-object` gives the id as git would store it; `check-ignore` gives an ignored path.
+        # `hash-object` prints the id as git would store it; `check-ignore` prints an ignored path.
         is_clean = answer is not None and (
             committed is None or answer.decode("ascii", "replace").strip() == committed
         )
@@ -153,7 +154,8 @@ def _uncommitted(
 
 
 def _ask_if_changed(worktree: Worktree, path: str, committed: str | None) -> GitQuestion:
-    """What a filter made of the committed file is no change, and neither is what git ignores."""
+    """Ask whether the file really changed: a clean filter or .gitignore may explain the
+    difference."""
     if committed is None:
         return GitQuestion(worktree.root, ("check-ignore", "--", path))
     return GitQuestion(worktree.root, ("hash-object", "--", path))
@@ -171,7 +173,7 @@ def _committed(
     path: str,
     heads: Iterable[tuple[_Committed, bytes | None, bytes | None]],
 ) -> Iterator[OtherVersion]:
-    """The newest commit elsewhere for each version; none where we have all that is there."""
+    """Yield the newest commit of each version, except where we already have all changes."""
     worktrees = (worktree.head for worktree in places.worktrees)
     by_commit = {head.commit: head for head in (*worktrees, *places.branches)}
     for (blob, commits), newest, net_of_first in heads:
@@ -188,15 +190,15 @@ def _committed(
 
 
 def _ask_newest_change(places: OtherPlaces, path: str, commits: tuple[str, ...]) -> GitQuestion:
-    """Which is the newest commit of the path that these heads have and we lack?"""
+    """Ask for the newest commit of the path that these heads have and we lack."""
     not_ours = ("--not", places.own.commit) if places.own.commit else ()
     return GitQuestion(places.root, (*_LOG, *commits, *not_ours, *_limit_to(path)))
 
 
 def _ask_net_change(places: OtherPlaces, path: str, commit: str) -> GitQuestion:
-    """No difference if what was changed there was taken back: the merge base has the same."""
+    """Ask for the difference to the merge base: there is none if a change was reverted."""
     own = places.own.commit
-    if own is None:  # then all that is there is a change; the answer is just not empty
+    if own is None:  # everything there is a change; ask for any output
         return GitQuestion(places.root, ("rev-parse", commit))
     return GitQuestion(places.root, (*_DIFF, f"{own}...{commit}", *_limit_to(path)))
 

@@ -1,8 +1,8 @@
-"""Telling the person, outside of any terminal, that something waits for them.
+"""Run the user's notification program when something waits for them.
 
-The program is the user's own: `notify.command` in their `moot.toml`, never a repository's. It is
-given one sentence as its last argument, and the moment's name in MOOT_MOMENT; no shell reads it.
-Each happening is told once at most.
+The program is `notify.command` in the user's own `moot.toml`, never in a repository's. Its last
+argument is one sentence; MOOT_MOMENT contains the reason. No shell is involved. Each notice is sent
+once.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MOST_CHARACTERS: Final = 300
 
 
 class PersonMoment(StrEnum):
-    """When a person is told."""
+    """Why a person is notified."""
 
     BLOCKED = "blocked"
     DECISION = "decision"
@@ -34,9 +34,9 @@ class PersonMoment(StrEnum):
 def notify_person(
     workspace: Path, env: Mapping[str, str], moment: PersonMoment, once: str, sentence: str
 ) -> bool:
-    """Start the user's program, if they have one and were not told of this `once` before.
+    """Start the user's program, if there is one and this notice (`once`) was not sent before.
 
-    A settings file that cannot be read tells nobody: `moot doctor` says what is wrong with it.
+    If the settings file cannot be read, nothing is sent; `moot doctor` reports the problem.
     """
     from moot.core.errors import Malformed
     from moot.workspace.settings import read_user_settings
@@ -62,16 +62,11 @@ def notify_person(
     return start_detached([*words, f"moot: {said[:MOST_CHARACTERS]}"], {VARIABLE: moment})
 
 
-# A coding tool waits for its person, who can be told outside of that terminal.
-
 _MINUTE_MILLIS: Final = 60_000
 
 
 def tell_permission(session: Session, tool: str, message: str) -> None:
-    """Start the user's own program (`notify.command`) because `tool` waits for a permission.
-
-    The same request within a minute is one. Outside of every workspace nobody is told.
-    """
+    """Notify the user that `tool` waits for a permission; once a minute for the same request."""
     from moot.api.guard.guarded_paths import find_guarded_folder
 
     guarded = find_guarded_folder(session.folder, session.home)
@@ -84,7 +79,7 @@ def tell_permission(session: Session, tool: str, message: str) -> None:
 
 
 def own_settings_file(session: Session) -> str:
-    """The settings file of whoever this session is for; a file that is empty if there is none."""
+    """Return the user's settings file; an empty file if there is none."""
     from moot.workspace.user_folders import user_settings_file
 
     return str(user_settings_file(session.env) or os.devnull)

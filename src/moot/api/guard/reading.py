@@ -1,8 +1,8 @@
-"""After a file was read: does another agent hold it? The model is told before it thinks about it.
+"""After a file was read: tell the model who else holds it, before it plans an edit.
 
-A look. Nothing is reserved, nothing goes on record, and reading is never stopped: the edit is what
-would be refused, and by then a minute of thinking may be in vain. Only which version was read is
-remembered, if others changed the file since the session last saw it.
+Nothing is reserved or recorded, and reading is never refused; this saves the model from preparing
+an edit that would be refused. The version that was read is noted if others changed the file since
+the session last saw it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class ReadFiles(msgspec.Struct, frozen=True):
-    """`holders` are those of whom `agent`, who has read, is to be told: each reservation once."""
+    """`agent` has read and is told about `holders`, each reservation once."""
 
     agent: str | None = None
     holders: tuple[Holder, ...] = ()
@@ -33,11 +33,11 @@ class ReadFiles(msgspec.Struct, frozen=True):
 
 @operation("hook.after_read")
 def after_read(session: Session, paths: Sequence[str]) -> ReadFiles:
-    """Who keeps the session's agent from writing these files (absolute paths), which it has read?
+    """Return who holds these files (absolute paths), which the session's agent has read.
 
-    Only holders that are alive, and each reservation once for each session and sub-agent.
-    Nothing if nobody knows who acts, if `moot.toml` says so (`protect.reading`), and for what lies
-    in no workspace. Refused as `session_replaced` if another session has adopted the name.
+    Only living holders, and each reservation once for each session and sub-agent. Empty if the
+    agent is unknown, if `moot.toml` says so (`protect.reading`), and outside of a workspace.
+    Refused as `session_replaced` if another session adopted the name.
     """
     from moot.api.guard.guarded_paths import find_guarded_paths
 
@@ -55,15 +55,14 @@ def after_read(session: Session, paths: Sequence[str]) -> ReadFiles:
 
 
 def _note_seen(session: Session, guarded: GuardedPaths, name: str) -> None:
-    """Remember the versions that the session has now seen, where it would else be held back for
-    them before it writes the file whole."""
+    """Note the versions that the session has now seen, so that it may overwrite these files."""
     from moot.api.guard.copies import Copies, Editor
     from moot.api.guard.stale_reads import find_unseen
     from moot.workspace.file_versions import FILE
 
     has_session = session.tool_session is not None and bool(session.tool_session.keys)
     if not has_session or not (guarded.workspace / FILE).is_file():
-        return  # nobody saw it begin
+        return  # no hook saw the session start
     editor = Editor(name, session.tool_session_name, session.clock())
     with suppress(MootError, OSError), Copies(guarded.workspace, guarded.worktree_root) as copies:
         find_unseen(copies, guarded.scopes, editor)
@@ -88,7 +87,7 @@ def _claim_holders(session: Session, guarded: GuardedPaths, name: str) -> Iterat
 
 
 def _find_living(session: Session, guarded: GuardedPaths, name: str) -> tuple[OverlapConflict, ...]:
-    """Whoever would refuse the edit, and works: what the others hold can be had."""
+    """Return the conflicts with active holders; what the others hold can be taken over."""
     from moot.protocols.presence.model import Liveness
 
     conflicts = find_blockers(session, guarded.scopes, guarded.worktree_root, name)
@@ -100,7 +99,7 @@ def _find_living(session: Session, guarded: GuardedPaths, name: str) -> tuple[Ov
 
 
 def _is_gone(session: Session, conflict: OverlapConflict) -> bool:
-    """Is its program gone, although its last sign of life is not old?"""
+    """True if the holder's program has exited, although its last sign of life is recent."""
     from moot.api.presence.exited_agents import EXITED, find_run_evidence
 
     held = conflict.held

@@ -1,9 +1,8 @@
-"""Whole files written from memory: has the session seen what it is about to overwrite?
+"""Find files that a session is about to overwrite from memory and that changed since it saw them.
 
-What a session knows of a file is the version it last left there, was told of, read with a reading
-tool or showed itself by a shell command that prints files; else the file as it was when the session
-began. A version that somebody else made after that is unseen. It is told once: then the session is
-taken to know it.
+A session knows the version of a file that it last wrote, was told about, read with a tool, or
+printed with a shell command; otherwise the version at the start of the session. A newer version by
+someone else is unseen. The session is told once; then it counts as seen.
 """
 
 from __future__ import annotations
@@ -22,11 +21,11 @@ if TYPE_CHECKING:
     from moot.api.guard.copies import PresentFile
     from moot.core.clock import Millis
 
-# The row of a session's beginning stands under this name, which no file has.
+# The path of the row that notes a session's start; no file has it.
 SESSION_START: Final = ""
 MOST_PRINTED: Final = 20
-_LAG: Final[Millis] = 20  # a disk's clock may be so much behind
-# Commands that print files, at the beginning of a part of a shell command.
+_LAG: Final[Millis] = 20  # how far file times may be behind
+# Commands that print files, where a shell command or a part of it begins.
 _PRINTS: Final = re.compile(
     r"(?:^|[;&|\n]|\bthen|\bdo)[ \t]*+(?:cat|head|tail|nl|sed[ \t]++-n|less|bat)[ \t]++"
 )
@@ -45,8 +44,10 @@ class UnseenVersion(NamedTuple):
 def note_session_start(
     workspace: Path, root: Path, session: str, agent: str, at: Millis, is_new_process: bool
 ) -> None:
-    """A session begins: whatever is there now it may read. One that is resumed began before; what
-    its earlier process had open is over."""
+    """Note when a session started: it may read everything that exists then.
+
+    A resumed session keeps its first start. A new process ends the calls of the earlier process.
+    """
     with Copies(workspace, root) as copies:
         if copies.versions.last(str(root), SESSION_START, Act.READ, session=session) is None:
             row = FileVersion(str(root), SESSION_START, Act.READ, "", session, at, "")
@@ -57,7 +58,7 @@ def note_session_start(
 
 
 def find_unseen(copies: Copies, paths: Iterable[str], editor: Editor) -> tuple[UnseenVersion, ...]:
-    """Those of the files that hold a version which the session has not seen; now it is told."""
+    """Return the files with a version that the session has not seen, and mark them as seen."""
     unseen, told = list[UnseenVersion](), list[FileVersion]()
     for path in paths:
         present = copies.read(path)
@@ -71,7 +72,7 @@ def find_unseen(copies: Copies, paths: Iterable[str], editor: Editor) -> tuple[U
 
 
 def note_printed(copies: Copies, command: str, folder: str, editor: Editor) -> None:
-    """Note the files that a shell command has shown to the session."""
+    """Note the files that a shell command showed to the session."""
     rows = []
     below = (os.path.relpath(file, copies.root) for file in find_printed(command, folder))
     for path in [path for path in below if not path.startswith(os.pardir)]:
@@ -83,7 +84,7 @@ def note_printed(copies: Copies, command: str, folder: str, editor: Editor) -> N
 
 
 def find_printed(command: str, folder: str) -> list[str]:
-    """The files, absolute, that a shell command shows; the first few."""
+    """Return the first few files, absolute, that a shell command prints."""
     words = (os.path.normpath(os.path.join(folder, word)) for word in _words_printed(command))
     return list(islice(filter(os.path.isfile, words), MOST_PRINTED))
 
@@ -110,7 +111,8 @@ def _find_change(
 
 
 def _is_own(left: FileVersion, editor: Editor) -> bool:
-    """An agent that calls us itself (`moot undo`) has no tool's session: it knows what it did."""
+    """True if this session wrote it, or the agent itself without a session (as `moot undo`
+    does)."""
     is_program = left.session.startswith("program:")
     return left.session == editor.session or (is_program and left.agent == editor.agent)
 
@@ -134,14 +136,14 @@ def _row_of_reading(copies: Copies, path: str, present: PresentFile, editor: Edi
 
 
 def _is_uncommitted(root: Path, path: str) -> bool:
-    """What came by a checkout or a merge is in git's history, and overwriting it loses nothing."""
+    """False for content from a checkout or merge: git has it, so overwriting loses nothing."""
     from moot.api.guard.git_changes import list_changed_or_empty
 
     return path in list_changed_or_empty(root, path)
 
 
 def _words_printed(command: str) -> Iterator[str]:
-    """The words of each part of the command that prints files, but for options."""
+    """Yield the arguments, without options, of each command that prints files."""
     for start in _PRINTS.finditer(command):
         part = _PART.match(command, start.end())
         for word in (part.group() if part else "").split():

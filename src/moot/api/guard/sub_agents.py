@@ -1,7 +1,7 @@
-"""The sub-agents of a coding tool's session: known while they work, and told apart by an alias.
+"""Start and end the sub-agents of a tool session, each known by an alias such as amber-otter/2.
 
-A sub-agent has no name in the registry and no key: its session signs what it does, and the record
-says under which alias. It begins with its first call; hooks tell its end.
+A sub-agent has no name in the registry and no key: its session signs for it, and the record
+contains its alias. It starts with its first call; a hook reports its end.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class EndedSubAgents(msgspec.Struct, frozen=True):
-    """`agent` is the session's; `ended` are the aliases that ended just now, such as
+    """`agent` is the session's agent; `ended` are the aliases that ended now, such as
     amber-otter/2."""
 
     agent: str
@@ -27,12 +27,12 @@ class EndedSubAgents(msgspec.Struct, frozen=True):
 
 @operation("hook.end_sub_agent", writes=True)
 def end_sub_agent(session: Session, *, reason: str) -> EndedSubAgents | None:
-    """A sub-agent is done: its siblings need not keep off any more, its session keeps what it held.
+    """End a sub-agent: its siblings may edit its files again, and its session keeps what it held.
 
-    It is the one that the session was made for; if that is the session's main agent, all of its
-    sub-agents end. One that has ended, or never called, changes nothing, so a repeat needs no key.
-    Refused as `actor_required` if nobody knows who acts. Outside of a workspace it does nothing and
-    gives back None.
+    Ends the sub-agent that the session was opened for; for the main agent, all of its sub-agents.
+    Ending one again, or one that never called, changes nothing, so a repeat needs no key. Refused
+    as `actor_required` if the agent is unknown. Outside of a workspace it does nothing and returns
+    None.
     """
     from moot.api.guard.guarded_paths import find_guarded_folder
 
@@ -45,7 +45,7 @@ def end_sub_agent(session: Session, *, reason: str) -> EndedSubAgents | None:
 
 
 def end_sub_agents(session: Session, name: str, tool_id: str, reason: str) -> tuple[str, ...]:
-    """End one of the sub-agents of `name`, or all if none is named; their aliases."""
+    """End one sub-agent of `name`, or all if `tool_id` is empty; return their aliases."""
     from moot.protocols.presence import STREAM
     from moot.protocols.presence.commands import EndSubAgent
     from moot.protocols.presence.events import SubAgentEnded
@@ -62,10 +62,8 @@ def end_sub_agents(session: Session, name: str, tool_id: str, reason: str) -> tu
 
 
 def note_sub_agent(session: Session, name: str, tool_id: str) -> str:
-    """Record that this sub-agent of `name` is at work, if that was not recorded lately; its alias.
-
-    Given back is the number alone: 2 of amber-otter/2.
-    """
+    """Record that this sub-agent is at work, unless that is recent; return the number of its
+    alias."""
     from moot.protocols.presence import STREAM, sub_agents
     from moot.protocols.presence.commands import BeginSubAgent
 
@@ -81,7 +79,7 @@ def note_sub_agent(session: Session, name: str, tool_id: str) -> str:
 
 
 def _look_up(session: Session, name: str) -> tuple[State, Member | None]:
-    """Presence, and in it the present holder of `name`."""
+    """Return the presence state, and the member who has `name` now."""
     from moot.protocols.presence import STREAM, sub_agents
     from moot.protocols.presence.machine import MACHINE as PRESENCE
 

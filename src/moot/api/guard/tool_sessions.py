@@ -1,8 +1,8 @@
-"""A coding tool's session, moment by moment: it starts, calls tools, wants to stop, ends.
+"""A coding tool's session: it starts, calls tools, wants to stop, ends.
 
-Its hooks call these. Whoever acts is the agent that the session was started as (`moot run`), else
-the one that `start_session` registers for it. Nothing here holds an edit back: that is `guard`.
-Outside of a workspace every one of them does nothing and gives back None.
+The hooks call these functions. The agent is the one that `moot run` started the session as, or the
+one that `start_session` registers. Nothing here refuses an edit; `edits.py` does. Outside of a
+workspace each function does nothing and returns None.
 """
 
 from __future__ import annotations
@@ -41,13 +41,12 @@ LONGEST_COMMAND: Final = 300
 
 
 class ToolCall(msgspec.Struct, frozen=True):
-    """A call of a tool that has ended, as its hook read it.
+    """A tool call that has ended, as its hook read it.
 
-    `tool` is the name of what was called (Write, Bash). `paths` are the files it was to write,
-    absolute. `command` is the text of a shell command, `folder` where it ran. `duration_ms` is how
-    long it took, `ok` whether it went well, if the coding tool says so. `tells_unmerged`: what is
-    not merged of these files is to be told now, because the tool takes no text before an edit.
-    `model` is what drives the tool, if it says so.
+    `tool` is the name of the called tool (Write, Bash). `paths` are the files it wrote, absolute.
+    `command` is the text of a shell command, `folder` where it ran. `duration_ms`, `ok` and `model`
+    are set if the coding tool reports them. `tells_unmerged`: unmerged changes must be reported
+    now, because this tool accepts no text before an edit.
     """
 
     tool: str
@@ -64,9 +63,9 @@ class ToolCall(msgspec.Struct, frozen=True):
 
 
 class OtherAgent(msgspec.Struct, frozen=True):
-    """Another agent that is here: how it is, on what, and what it holds.
+    """Another agent that is here: its state, its work, and what it holds.
 
-    `sub_agents` are the aliases of those it has at work.
+    `sub_agents` are the aliases of its working sub-agents.
     """
 
     agent: str
@@ -78,7 +77,7 @@ class OtherAgent(msgspec.Struct, frozen=True):
 
 
 class SharedPlan(msgspec.Struct, frozen=True):
-    """The page that the agents of one work share, as `by` left it."""
+    """The plan that the agents of one work share, as `by` last wrote it."""
 
     work: Quoted
     version: int
@@ -87,10 +86,10 @@ class SharedPlan(msgspec.Struct, frozen=True):
 
 
 class EarlierDecision(msgspec.Struct, frozen=True):
-    """A question that was settled, and what it names of what the session is about to edit.
+    """A settled question that names files which the session may edit.
 
-    `outcome` is approved, vetoed, amended, or the vote's own word if no person has ruled; `answer`
-    is the motion, if there was one.
+    `outcome` is approved, vetoed, amended, or the result of the vote if no person has ruled;
+    `answer` is the motion, if there was one.
     """
 
     id: str
@@ -101,10 +100,10 @@ class EarlierDecision(msgspec.Struct, frozen=True):
 
 
 class StartedSession(msgspec.Struct, frozen=True):
-    """As whom the session works, who else is here, and what waits.
+    """The agent of the session, who else is here, and what waits.
 
-    `plan` is the shared plan of its work, if there is one. `decisions` are the newest that name
-    what it holds, what is changed in its worktree, or its work.
+    `plan` is the shared plan of its work, if any. `decisions` are the newest that name files it
+    holds, changed files of its worktree, or its work.
     """
 
     agent: str
@@ -115,7 +114,7 @@ class StartedSession(msgspec.Struct, frozen=True):
 
 
 class EndedCall(msgspec.Struct, frozen=True):
-    """What a call turned out to have done: `incursions` are new on record; and what waits.
+    """The result of a call: new `incursions` on record, and what waits.
 
     `unmerged` are changes of the edited files elsewhere that are not merged here.
     """
@@ -129,8 +128,8 @@ class EndedCall(msgspec.Struct, frozen=True):
 class StoppingSession(msgspec.Struct, frozen=True):
     """What waits for an agent that is about to stop.
 
-    `tests` is one sentence on the tests that ran after its last edit; None if it has edited
-    nothing, or was told before.
+    `tests` is one sentence about tests since its last edit; None if there was no edit, or if it was
+    already shown.
     """
 
     agent: str
@@ -139,7 +138,7 @@ class StoppingSession(msgspec.Struct, frozen=True):
 
 
 class EndedSession(msgspec.Struct, frozen=True):
-    """`agent` is who left; None if the session had registered nobody itself."""
+    """`agent` has left; None if the session did not register one."""
 
     agent: str | None
 
@@ -148,13 +147,13 @@ class EndedSession(msgspec.Struct, frozen=True):
 def start_session(
     session: Session, *, begins: bool = False, process: str | None = None
 ) -> StartedSession | None:
-    """A session starts or goes on: its agent joins, and is told who else is here.
+    """Start or resume a session: its agent joins, and learns who else is here.
 
-    `begins`: the tool itself has just been started, so that no sub-agent of before can be alive.
-    Without a name it goes on under the one it had before; else as the agent of an MCP server below
-    the same process of the tool, whose key `process` is; else a new name is made up and its key
-    registered. Joining again changes nothing but the time, so a repeat needs no key. Refused as
-    `session_replaced` if the name was adopted by another session.
+    `begins`: the tool's process is new, so none of its earlier sub-agents is alive. The session
+    continues under its earlier name; otherwise as the agent of an MCP server below the same tool
+    process (`process`); otherwise under a new name with a new key. Joining again only updates the
+    time, so a repeat needs no key. Refused as `session_replaced` if another session adopted the
+    name.
     """
     from moot.api.guard.stale_reads import note_session_start
     from moot.api.observed.sessions import begin_session, never_in_the_way
@@ -170,7 +169,7 @@ def start_session(
     workspace = there.workspace
     name = there.known_actor() or agent_for_hooks(workspace, process)
     name = name or arrival.register_fresh_name(workspace)
-    sign = workspace.engine.signs((name,)).get(name)  # before joining is one itself
+    sign = workspace.engine.signs((name,)).get(name)  # before joining, which is a sign too
     place = _place_to_join(there, guarded, name)
     arrival.join(workspace, name, place._replace(process_key=process))
     if begins:
@@ -189,7 +188,7 @@ def start_session(
 
 
 def _decisions_for(workspace: Workspace, name: str, root: Path) -> tuple[EarlierDecision, ...]:
-    """Git is asked what is changed only where something was ever decided."""
+    """Return earlier decisions; asks git for changed files only if there are decisions at all."""
     from moot.api.decisions.earlier_decisions import find_earlier_decisions
     from moot.protocols.presence import model
     from moot.system.git_status import find_dirty_files
@@ -218,7 +217,7 @@ def _decisions_for(workspace: Workspace, name: str, root: Path) -> tuple[Earlier
 
 
 def _plan_of(workspace: Workspace, name: str) -> SharedPlan | None:
-    """The shared plan of what the agent works on; most work has none, and that is one look."""
+    """Return the shared plan of the agent's work, if any; one index lookup."""
     from moot.protocols.presence import model
 
     member = model.find_member(read_presence(workspace), name)
@@ -236,7 +235,7 @@ def _plan_of(workspace: Workspace, name: str) -> SharedPlan | None:
 
 
 def _place_to_join(session: Session, guarded: GuardedPaths, name: str) -> JoinDetails:
-    """Joining again does not forget what the agent works on."""
+    """Return where the agent joins, and keep its work from before."""
     from moot.api.presence.arrival import JoinDetails
     from moot.protocols.presence import model
 
@@ -248,7 +247,7 @@ def _place_to_join(session: Session, guarded: GuardedPaths, name: str) -> JoinDe
 
 
 def _others(session: Session, name: str) -> Iterator[OtherAgent]:
-    """Everyone else who is active, or holds something."""
+    """Yield all other agents that are active or hold something."""
     from moot.api.presence.observation import observe
     from moot.protocols.presence import views
     from moot.protocols.presence.model import Liveness
@@ -274,11 +273,11 @@ def _other_agent(view: AgentView) -> OtherAgent:
 
 @operation("hook.after_call", writes=True)
 def after_call(session: Session, call: ToolCall) -> EndedCall | None:
-    """A call has ended: note what it changed although others hold it, record what was seen of it.
+    """Record a call that has ended: what it changed although others hold it, and what hooks saw.
 
-    Nothing can be stopped any more. An INCURSION is on record once for each agent and reservation;
-    each call is recorded as one more use of a tool. What waits for the agent is handed over.
-    Refused as `actor_required` if nobody knows who acts.
+    Nothing can be refused any more. An INCURSION is recorded once for each agent and reservation;
+    each call is recorded as one more use of a tool. What waits for the agent is returned. Refused
+    as `actor_required` if the agent is unknown.
     """
     guarded = find_guarded_folder(session.folder, session.home)
     if guarded is None:
@@ -287,7 +286,7 @@ def after_call(session: Session, call: ToolCall) -> EndedCall | None:
     name = there.actor()
     look = _inspect_call(there, call, guarded, name)
     alias = _note_sub_agent(there, name)
-    # What waits is for the session, and not for whichever of its sub-agents calls next.
+    # Only the main agent is shown what waits, not the sub-agent that happens to call next.
     waiting = Waiting() if alias else take_waiting(there.workspace, name)
     there.workspace.beat_if_due(name)
     _record_use(there, call, name, look.files, alias)
@@ -296,7 +295,7 @@ def after_call(session: Session, call: ToolCall) -> EndedCall | None:
 
 
 def _claim_unmerged(session: Session, call: ToolCall) -> tuple[UnmergedChange, ...]:
-    """What the edit before did not say, for tools that take no text with an allowed edit."""
+    """Return unmerged changes, for tools that accept no text with an allowed edit."""
     unmerged: tuple[UnmergedChange, ...] = ()
     for guarded in find_guarded_paths(call.paths, session.folder, session.home):
         there = session.in_workspace(guarded.workspace)
@@ -328,7 +327,7 @@ def _inspect_call(
 def _find_command(
     session: Session, call: ToolCall, text: str, guarded: GuardedPaths
 ) -> EndedCommand:
-    """The command as the journal has it; else it began about as long ago as the tool says."""
+    """Return the command from the journal; otherwise estimate its beginning from its duration."""
     from moot.api.guard.after_call import EndedCommand
     from moot.api.guard.copies import Copies
     from moot.api.guard.held_changes import CommandBeginning
@@ -354,7 +353,7 @@ def _find_command(
 
 
 def _make_inspector(session: Session, editor: Editor) -> Inspector:
-    """Who looks, what others hold against it, and what it holds itself."""
+    """Return who inspects, what others hold against it, and what it holds itself."""
     from moot.api.guard.after_call import Inspector
     from moot.api.guard.holders import requester_of, reservations_in_the_way
     from moot.protocols.presence.model import name_with_alias
@@ -388,7 +387,7 @@ def _tests_seen(session: Session, call: ToolCall, command: str) -> str | None:
 
 
 def _note_sub_agent(session: Session, name: str) -> str:
-    """The alias of the sub-agent that acts, which is at work; empty if it is the main agent."""
+    """Record the acting sub-agent and return its alias; empty for the main agent."""
     tool_id = session.sub_agent
     if not tool_id:
         return ""
@@ -406,10 +405,9 @@ class WaitingFor(msgspec.Struct, frozen=True):
 
 @operation("hook.take_waiting", writes=True)
 def take_what_waits(session: Session) -> WaitingFor | None:
-    """What waits for the session's agent, at a moment that hands over nothing else.
+    """Return what waits for the session's agent, once; nothing for a sub-agent.
 
-    It is handed over once; nothing to a sub-agent, for what waits is for the session. Refused as
-    `actor_required` if nobody knows who acts.
+    Refused as `actor_required` if the agent is unknown.
     """
     guarded = find_guarded_folder(session.folder, session.home)
     if guarded is None or session.sub_agent:
@@ -421,11 +419,10 @@ def take_what_waits(session: Session) -> WaitingFor | None:
 
 @operation("hook.wants_to_stop", writes=True)
 def wants_to_stop(session: Session, *, take: bool = True) -> StoppingSession | None:
-    """The model wants to stop: a sign of life, and what waits for the agent, if it can be told.
+    """Return what waits for an agent whose model wants to stop, and record a sign of life.
 
-    With `take` False nothing is handed over, and so nothing is marked as seen: for a model that
-    was made to go on before, or a tool that cannot do that. Refused as `actor_required` if nobody
-    knows who acts.
+    With `take` False nothing is returned or marked as seen: for a model that a hook already made
+    continue, or a tool that cannot continue. Refused as `actor_required` if the agent is unknown.
     """
     guarded = find_guarded_folder(session.folder, session.home)
     if guarded is None:
@@ -438,7 +435,7 @@ def wants_to_stop(session: Session, *, take: bool = True) -> StoppingSession | N
 
 
 def _claim_tests(session: Session, name: str) -> str | None:
-    """What was seen of tests after the last edit, once for each edit and each way they ended."""
+    """Return the sentence about tests, once for each edit and result."""
     from moot.api.observed.sessions import open_record
     from moot.protocols.observed.views import describe_tests
 
@@ -453,11 +450,11 @@ def _claim_tests(session: Session, name: str) -> str | None:
 
 @operation("hook.end_session", writes=True)
 def end_session(session: Session, *, reason: str) -> EndedSession | None:
-    """A session ends: its agent leaves, if `start_session` registered it. A repeat changes nothing.
+    """End a session: its agent leaves, if `start_session` registered it. A repeat changes nothing.
 
-    An agent that was started with a name is released by whoever started it; only its sub-agents
-    end here. Tools do not always say that they end: what a silent session holds goes stale by
-    itself. Refused as `session_replaced` if its name was adopted by another session.
+    An agent that was started with a name is ended by its starter; only its sub-agents end here.
+    Tools do not always report their end: reservations of a silent session become stale. Refused as
+    `session_replaced` if another session adopted its name.
     """
     guarded = find_guarded_folder(session.folder, session.home)
     if guarded is None:
@@ -486,7 +483,7 @@ def end_session(session: Session, *, reason: str) -> EndedSession | None:
 
 
 def _close_calls(session: Session, guarded: GuardedPaths) -> None:
-    """Calls of this session whose end was never told are over."""
+    """Close the calls of this session whose end was never reported."""
     from moot.api.observed.sessions import never_in_the_way
     from moot.workspace.file_versions import FileVersions
 

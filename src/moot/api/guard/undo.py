@@ -1,7 +1,7 @@
-"""Bringing back what was in a file: versions that hooks saw and kept a copy of.
+"""Restore earlier versions of files, from the copies that hooks and the watcher made.
 
-A copy is made of what an agent's edit or command left, and of what stood in a file before an act
-that was seen. What neither a hook nor the watcher saw is lost, and so is what git has pruned since.
+A copy is made of what an agent's edit or command wrote, and of a file's content before an act that
+may destroy it. What neither a hook nor the watcher saw is lost, and so are objects that git pruned.
 """
 
 from __future__ import annotations
@@ -30,15 +30,13 @@ if TYPE_CHECKING:
     from moot.workspace.file_versions import FileVersion
 
 
-# Versions of files that can be brought back, and bringing one back: exact bytes, exact mode.
-
 _PERMISSIONS: Final = 0o7777
 
 
 class FormerVersion(NamedTuple):
-    """`number` counts from the newest version of its file that is not there now.
+    """A version that is not on disk now; `number` counts from the newest of its file.
 
-    `successor` is what came after it, if that was seen.
+    `successor` is the version that came after it, if one was seen.
     """
 
     number: int
@@ -47,7 +45,7 @@ class FormerVersion(NamedTuple):
 
 
 def list_former_versions(copies: Copies, path: str) -> list[FormerVersion]:
-    """What was seen of this file, has a copy, and is not what stands there now; newest first."""
+    """List the copied versions of a file that differ from the present one, newest first."""
     history = copies.versions.list_history(str(copies.root), path)
     present = copies.read(path)
     former = list[FormerVersion]()
@@ -61,7 +59,7 @@ def list_former_versions(copies: Copies, path: str) -> list[FormerVersion]:
 
 
 def read_copy(root: Path, version: FileVersion) -> bytes:
-    """The bytes of a version; NotFound if git has pruned them."""
+    """Return the bytes of a version. Raises NotFound if git has pruned them."""
     from moot.system.git_objects import read_blob, read_loose_blob
 
     repository = git_common_dir(root)
@@ -70,14 +68,14 @@ def read_copy(root: Path, version: FileVersion) -> bytes:
     if data is None:
         raise NotFound(
             "copy_gone",
-            f"git does not have {version.blob[:12]} of {quote_name(version.path)} any more",
-            hint="git prunes what nothing refers to after some weeks; `moot undo` lists the rest",
+            f"git no longer has {version.blob[:12]} of {quote_name(version.path)}",
+            hint="git prunes unreferenced objects after some weeks; `moot undo` lists the rest",
         )
     return data
 
 
 def put_back(file: Path, data: bytes, mode: int) -> None:
-    """Make this file what it was: its bytes, its permissions, or a link; whole or not at all."""
+    """Write bytes and mode, or a link, to the file; atomically."""
     fresh = file.with_name(f".{file.name[:100]}.moot-{os.getpid()}")
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -96,7 +94,7 @@ def put_back(file: Path, data: bytes, mode: int) -> None:
 
 
 def describe_difference(path: str, now: bytes, then: bytes) -> str | None:
-    """What bringing a version back would change, line by line; None if that is no text."""
+    """Return a unified diff from now to then; None if one of them is not text."""
     import difflib
 
     try:
@@ -111,27 +109,27 @@ def _identity(version: FileVersion | PresentFile) -> tuple[str, int]:
 
 
 def _as_git_mode(mode: int) -> int:
-    """The kind of file, and whether it may be run: what git knows of a mode."""
+    """Return the part of a mode that git knows: the kind of file, and whether it is executable."""
     return stat.S_IFMT(mode) | (mode & stat.S_IXUSR)
 
 
 def _successor(version: FileVersion, later: Iterable[FileVersion]) -> FileVersion | None:
-    """The next version that was another one; `later` are those after it, the oldest first."""
+    """Return the next version with other bytes; `later` are the versions after it, oldest first."""
     others: Iterator[FileVersion] = (each for each in later if each.blob != version.blob)
     return next(others, None)
 
 
 MOST_FILES: Final = 2_000
 SHORTEST_ID: Final = 4
-_LOST: Final = "what neither a hook nor the watcher saw is lost; `git log -- PATH` shows commits"
+_LOST: Final = "Moot copies only what a hook or the watcher saw; `git log -- PATH` shows commits"
 
 
 class KnownVersion(msgspec.Struct, frozen=True):
-    """A version of a file that can be brought back and is not what stands there now.
+    """A version of a file that can be restored and is not on disk now.
 
     `number` counts the versions of its file from the newest; `id` is git's id of the bytes. `agent`
-    left it, by `left_by` (a tool, a command); None if nobody was seen to. `lost_to` is the agent
-    whose act came next, `lost_by` that act, as far as it was seen.
+    wrote it with `left_by` (a tool or a command), None if unknown. `lost_to` is the agent whose act
+    came next, `lost_by` that act, if it was seen.
     """
 
     path: Quoted
@@ -148,7 +146,7 @@ class KnownVersion(msgspec.Struct, frozen=True):
 
 
 class KnownVersions(msgspec.Struct, frozen=True):
-    """The newest first; `more` were left out. `elsewhere` are files with copies in other
+    """Versions, newest first; `more` were left out. `elsewhere` counts files with copies in other
     worktrees."""
 
     versions: list[KnownVersion]
@@ -157,15 +155,15 @@ class KnownVersions(msgspec.Struct, frozen=True):
 
 
 class VersionDifference(msgspec.Struct, frozen=True):
-    """What bringing `version` back would change; None if one of the two is no text."""
+    """What restoring `version` would change; None if one of the two is not text."""
 
     version: KnownVersion
     difference: Quoted | None
 
 
 class RestoredVersion(msgspec.Struct, frozen=True):
-    """`file` is where the bytes were written. `replaced` is the id of what stood there, of which
-    there is a copy now; None if nothing did, or if it was written elsewhere."""
+    """`file` is the file that was written. `replaced` is the id of its former content, of which a
+    copy exists; None if there was none, or if the version was written elsewhere."""
 
     restored: KnownVersion
     file: str
@@ -180,10 +178,10 @@ def list_undoable(
     all_worktrees: bool = False,
     limit: int = 50,
 ) -> KnownVersions:
-    """What can be brought back, newest first: versions that are not what is on disk now.
+    """List versions that can be restored, newest first: those that are not on disk now.
 
-    With `path`, from the root of the worktree or absolute, only of that file, or of what is in that
-    folder; of this worktree unless `all_worktrees`.
+    `path`, relative to the worktree root or absolute, limits the list to a file or folder. Only
+    this worktree is listed unless `all_worktrees`.
     """
     guarded = _require_workspace(session)
     with Copies(guarded.workspace, guarded.worktree_root, only_reads=True) as here:
@@ -212,7 +210,7 @@ def show(
     at: str | None = None,
     blob: str | None = None,
 ) -> VersionDifference:
-    """What bringing back a version would change. Without a choice it is the newest that differs."""
+    """Return what restoring a version would change; the default is the newest that differs."""
     guarded = _require_workspace(session)
     root, name = _find_file(guarded, path)
     with Copies(guarded.workspace, root, only_reads=True) as copies:
@@ -235,11 +233,11 @@ def restore(
     blob: str | None = None,
     file: Path | None = None,
 ) -> RestoredVersion:
-    """Bring a version of a file back, bytes and mode. Without a choice: the newest that differs.
+    """Restore a version of a file, bytes and mode; the default is the newest that differs.
 
-    What stands there now is kept first. It goes through the guard like an edit: if another agent
-    holds the file it is refused (`reservation_conflict`); with `file` the bytes are written there
-    instead. A repeat brings back what the first replaced, unless `blob` names the version.
+    The present content is copied first. The guard checks this like an edit: if another agent holds
+    the file it is refused (`reservation_conflict`). With `file` the bytes are written there
+    instead. A repeat restores what the first call replaced, unless `blob` names the version.
     """
     guarded = _require_workspace(session)
     root, name = _find_file(guarded, path)
@@ -262,7 +260,7 @@ def restore(
 
 
 def _require_workspace(session: Session) -> GuardedPaths:
-    """The ledger is not needed to find what was lost."""
+    """Find the workspace without opening its ledger, so that undo works even if that is damaged."""
     from moot.api.guard.guarded_paths import find_guarded_folder
 
     guarded = find_guarded_folder(session.folder, session.home)
@@ -280,7 +278,7 @@ def _full_name(guarded: GuardedPaths, path: str) -> str:
 
 
 def _find_file(guarded: GuardedPaths, path: str) -> tuple[Path, str]:
-    """The worktree and the name in it of a file of which there is a copy."""
+    """Return the worktree of a copied file, and its path there."""
     name = _full_name(guarded, path)
     with Copies(guarded.workspace, guarded.worktree_root, only_reads=True) as copies:
         files = copies.versions.list_copied_files(MOST_FILES)
@@ -296,13 +294,13 @@ def _choose_version(
     chosen = [each for each in former if _make_filter(number, at, blob)(each)]
     if not former:
         raise NotFound(
-            "no_version", f"{quote_name(path)} is as it was last seen", hint="nothing to bring back"
+            "no_version", f"{quote_name(path)} is as it was last seen", hint="nothing to restore"
         )
     if not chosen:
         raise NotFound(
             "no_version",
-            f"no version of {quote_name(path)} is so",
-            hint=f"`moot undo --list {typed_scope(path)}` shows all there are",
+            f"no version of {quote_name(path)} matches",
+            hint=f"`moot undo --list {typed_scope(path)}` lists all versions",
         )
     return chosen[0]
 
@@ -310,16 +308,17 @@ def _choose_version(
 def _make_filter(
     number: int | None, at: str | None, blob: str | None
 ) -> Callable[[FormerVersion], bool]:
-    """Whether a version is the one that was asked for; at most one way to say which."""
+    """Return a predicate for the chosen version. Raises Malformed if more than one choice is
+    given."""
     if sum(each is not None for each in (number, at, blob)) > 1:
         raise Malformed(
-            "a version is chosen by its number, a time or its id",
+            "choose a version by its number, a time or its id, not by several of them",
             code="two_choices",
             hint="give one of them",
         )
     if blob is not None and len(blob) < SHORTEST_ID:
         raise Malformed(
-            f"an id has at least {SHORTEST_ID} digits",
+            f"an id needs at least {SHORTEST_ID} digits",
             code="bad_id",
             hint="`moot undo --json` shows all of them",
         )
@@ -336,13 +335,14 @@ def _make_filter(
 
 
 def _require_free(session: Session, root: Path, path: str) -> str | None:
-    """Who acts, if the file is free for them; an agent reserves it as it would by an edit."""
+    """Refuse if another agent holds the file; else return who acts. An agent reserves it, as by an
+    edit."""
     from moot.api.guard import checks, edits
 
     if not root.is_dir():
         raise Refused(
             "worktree_gone",
-            f"the worktree {root} is not there any more",
+            f"the worktree {root} no longer exists",
             hint="`-o FILE` writes the version elsewhere",
         )
     name, target = session.known_actor(), root / path
@@ -355,19 +355,19 @@ def _require_free(session: Session, root: Path, path: str) -> str | None:
     for owner, held_path in holders:
         raise Refused(
             "reservation_conflict",
-            f"{quote_name(held_path)} is held by {owner}, who would have to bring it back",
+            f"{quote_name(held_path)} is held by {owner}, who would have to restore it",
             hint="`-o FILE` writes the version elsewhere; or wait until it is free",
         )
     return name
 
 
 def _require_kept(copies: Copies, path: str, editor: Editor) -> None:
-    """Undoing must not lose anything either."""
+    """Refuse if no copy of the present content can be made, so that undo itself loses nothing."""
     kept = Editor("", "", editor.at, "before moot undo")
     for left_out in copies.keep([path], kept):
         raise Refused(
             "not_kept",
-            f"no copy of {quote_name(path)} as it is now can be kept: {left_out.why}",
+            f"cannot copy the present content of {quote_name(path)}: {left_out.why}",
             hint="move it away first, or `-o FILE` writes the version elsewhere",
         )
 
@@ -390,5 +390,5 @@ def _describe_version(former: FormerVersion) -> KnownVersion:
 
 
 def _act_of(version: FileVersion) -> Quoted | None:
-    """What made a version, if that was seen: a copy tells only before which act it was made."""
+    """Return what made a version; None for a copy, which only names the act it was made before."""
     return Quoted(version.why) if version.agent else None

@@ -1,13 +1,12 @@
-"""Changes of a file that exist elsewhere in this repository and are not in this worktree.
+"""Find changes of a file on other worktrees and branches that are not merged into this worktree.
 
-Looked at are the other worktrees, as committed and as their files are now, and the branches that
-agents here have worked on; of all these only the one path. First git's files and the bytes are
-compared, which costs next to nothing; git itself is asked only if something differs. A file that
-differs because this worktree is ahead is no such change. Not told: what git ignores, files of more
-than `MOST_BYTES`, files that are deleted and not committed, and what git did not answer in time.
+Looks at the other worktrees, committed and on disk, and at the branches that agents here worked on.
+Git's files and the bytes are compared first, which is cheap; git is asked only if something
+differs. A difference does not count if only this worktree is ahead. Not reported: ignored files,
+files larger than `MOST_BYTES`, uncommitted deletions, and what git did not answer in time.
 
-What an agent left in a worktree is remembered with its name (`workspace/file_versions.py`). Where
-that is not so, git's author is named, and who works there: nobody's name is guessed.
+The agent is named if Moot saw it write that version (`workspace/file_versions.py`). Otherwise the
+text names git's author and the agents that work there; Moot does not guess.
 """
 
 from __future__ import annotations
@@ -40,9 +39,9 @@ SHOWN_AGENTS: Final = 3
 class UnmergedChange(msgspec.Struct, frozen=True):
     """A version of `path` elsewhere that is not in this worktree: where, by whom, since when.
 
-    `blob` is git's id of it, empty if the file is deleted there. `worktree` is named if it is not
-    committed, else `commit` is the newest change. `agent` made it, if that is known; `agents` are
-    those who work there. `sentence` says all of it.
+    `blob` is git's id of it, empty if the file is deleted there. `worktree` is set if it is not
+    committed, else `commit` is the newest change. `agent` made it, if known; `agents` work there.
+    `sentence` says all of this.
     """
 
     path: Quoted
@@ -59,9 +58,9 @@ class UnmergedChange(msgspec.Struct, frozen=True):
 def require_merged(
     workspace: Workspace, guarded: GuardedPaths, name: str, env: Mapping[str, str]
 ) -> tuple[UnmergedChange, ...]:
-    """What is to be told, unless the settings want a refusal (`unmerged_changes`) instead.
+    """Return the unmerged changes, or refuse (`unmerged_changes`) if the settings say so.
 
-    `name` is who is about to edit these paths; `env` leads to the user's own settings.
+    `name` is the agent that edits these paths; `env` locates the user's own settings.
     """
     changes = look_for_unmerged(workspace, guarded, name)
     if not changes:
@@ -72,18 +71,19 @@ def require_merged(
     settings = read_settings_or_strictest(guarded.worktree_root, user_settings_file(env))
     if settings.protect.unmerged != "block":
         return changes
-    why = f" The strictest settings count, because {settings.problem}" if settings.problem else ""
+    why = f" The strictest settings apply, because {settings.problem}" if settings.problem else ""
     raise Refused(
         "unmerged_changes",
         f"{explain_unmerged(changes)}{why}".rstrip("."),
-        hint="merge that first, or agree with whoever works there; then repeat the edit",
+        hint="merge it first, or agree with the agent that works there; then repeat the edit",
     )
 
 
 def claim_untold(
     changes: Sequence[UnmergedChange], guarded: GuardedPaths, reader: tuple[str, str]
 ) -> tuple[UnmergedChange, ...]:
-    """Those that a reader (its session, its agent) was not told of yet; now it is told."""
+    """Return the changes that a reader (session, agent) was not told about, and mark them as
+    told."""
     if not changes:
         return ()
     from moot.api.guard.notices import claim_notice
@@ -99,7 +99,7 @@ def claim_untold(
 def look_for_unmerged(
     workspace: Workspace, guarded: GuardedPaths, name: str
 ) -> tuple[UnmergedChange, ...]:
-    """What there is of these paths elsewhere; `name` is who edits them."""
+    """Return the unmerged changes of these paths; `name` is the agent that edits them."""
     state = read_presence(workspace)
     if not _is_anything_elsewhere(state, guarded.worktree_root):
         return ()
@@ -119,19 +119,20 @@ def look_for_unmerged(
 
 
 def _is_anything_elsewhere(state: State, root: Path) -> bool:
-    """A quick look, because every edit asks: another worktree, or another branch of an agent?"""
+    """True if there is another worktree, or another branch of an agent; quick, because every edit
+    asks."""
     from moot.api.guard.guarded_paths import branch_of
 
     common = git_common_dir(root)
     if common is None:
         return False
     if os.path.isdir(os.path.join(common, "worktrees")):
-        return True  # git removes the folder together with the last of them
+        return True  # git removes this folder with the last worktree
     return not state.branches <= {branch_of(root)}
 
 
 def explain_unmerged(changes: Sequence[UnmergedChange]) -> str:
-    """What the model is told."""
+    """Return the text for the model."""
     sentences = " ".join(change.sentence for change in changes[:SHOWN_VERSIONS])
     tail = " There are more such versions." if len(changes) > SHOWN_VERSIONS else ""
     return f"{sentences}{tail}"
@@ -140,7 +141,8 @@ def explain_unmerged(changes: Sequence[UnmergedChange]) -> str:
 def _describe(
     version: OtherVersion, places: OtherPlaces, state: State, workspace: Path, name: str
 ) -> UnmergedChange:
-    """`name` is who is about to edit the file: never one of those who work elsewhere."""
+    """Describe a version; `name`, who is about to edit the file, is not listed among the agents
+    there."""
     from moot.core.clock import SECOND
 
     roots = [tree.root for tree in places.worktrees if tree.head == version.head]
@@ -182,7 +184,7 @@ def _who_left_it(version: OtherVersion, roots: list[Path], workspace: Path) -> s
                 left = versions.last(str(root), version.path, Act.LEFT)
                 if left is not None and left.blob == version.blob:
                     return left.agent
-    except StoreFailed:  # the memory may be lost: then less is known
+    except StoreFailed:  # without the database less is known
         return ""
     return ""
 
@@ -207,5 +209,5 @@ def _sentence(
         short = f"commit {version.commit[:12]} by {quote_name(version.author)}"
         what = f"{path} was {verb} {where}{by} at {at} ({short})"
     others = ", ".join(other for other in agents if other != agent)
-    present = f"; there work or worked {others}" if others else ""
+    present = f"; {others} worked there" if others else ""
     return f"{what}, which is not in {here}{present}."

@@ -1,8 +1,8 @@
-"""Before a command that may change files: copies of all work in its worktree that git lacks.
+"""Copy all uncommitted work of a worktree before a command that may change files.
 
-What a script or a program will do cannot be read from the command that starts it, and a person's
-edits are seen by no hook. So everything that git calls changed is copied first, whoever wrote it.
-Only what was touched since the last such look is read: mostly it costs no more than `git status`.
+The text of a command does not tell what a script will do, and no hook sees a person's edits. So
+everything that git reports as changed is copied first. Only files that changed since the previous
+copy are read, so this usually costs no more than `git status`.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ LONGEST_TEXT: Final = 60
 def keep_unsaved_work(
     session: CallingSession, guarded: GuardedPaths, command: str
 ) -> WorktreeBefore | None:
-    """Copy what is changed here and not copied yet. Given back is how the worktree is now.
+    """Copy changed files that have no copy yet, and return the state of the worktree.
 
-    StoreFailed (`copy_failed`) if there is no room for that: then the command must wait. If git
-    does not say in time what is changed, nothing is copied: a command is not held back for that.
+    Raises StoreFailed (`copy_failed`) if the disk is full: the command must not run then. If git
+    does not answer in time, nothing is copied and the command may run.
     """
     stamp = _stamp_file(guarded)
     looked_ns = _read_mtime(stamp)
     fresh = stamp.with_name(f"{stamp.name}.{os.getpid()}")
     try:
         fresh.parent.mkdir(parents=True, exist_ok=True)
-        fresh.write_bytes(b"")  # before the look: what changes meanwhile is looked at next time
+        fresh.write_bytes(b"")  # before the look, so that later changes are found next time
         changed = changed_files(str(guarded.worktree_root), untracked="all")
     except (OSError, StoreFailed):
         fresh.unlink(missing_ok=True)
@@ -61,7 +61,7 @@ def keep_unsaved_work(
 
 
 def _stamp_file(guarded: GuardedPaths) -> Path:
-    """One for each worktree; its time is that of the last look, by the disk's own clock."""
+    """Return the file whose mtime is the time of the last copy; there is one for each worktree."""
     root = os.fsencode(guarded.worktree_root)
     return guarded.workspace / FOLDER / sha256(root).hexdigest()[:24]
 
@@ -74,7 +74,8 @@ def _read_mtime(stamp: Path) -> int:
 
 
 def _is_touched(file: Path, looked_ns: int) -> bool:
-    """Also by a move or a new mode: the system's own time of change counts. Not if it is gone."""
+    """True if the file changed since then. Uses ctime too, which also changes on a move or
+    chmod."""
     try:
         status = os.lstat(file)
     except OSError:
@@ -82,14 +83,14 @@ def _is_touched(file: Path, looked_ns: int) -> bool:
     return max(status.st_mtime_ns, status.st_ctime_ns) >= looked_ns
 
 
-# Uncommitted changes that an agent did not make and has not seen: a person's, or unknown whose.
-# Its own is what it holds or has left or read as it is now.
+# Uncommitted changes are an agent's own if it holds the file, or wrote or read this very version.
+# All others are a person's, or their author is unknown.
 
 MOST_FILES: Final = 500
 
 
 class Observer(NamedTuple):
-    """Who asks: the agent (empty: nobody is known), its session, and what it holds of the files."""
+    """Who asks: the agent (empty if unknown), its session, and which of the files it holds."""
 
     agent: str
     session: str
@@ -97,9 +98,9 @@ class Observer(NamedTuple):
 
 
 class SplitChanges(NamedTuple):
-    """Changed files: the agent's own (or seen by it), and those it has not seen as they are.
+    """Changed files: `own` are written or seen by the agent, `unseen` are not.
 
-    `changed_since` are those of the latter that it holds itself.
+    `changed_since` are the unseen files that the agent itself holds.
     """
 
     own: tuple[str, ...]
@@ -110,7 +111,10 @@ class SplitChanges(NamedTuple):
 def split_changes(
     workspace: Path, root: Path, paths: Iterable[str], observer: Observer
 ) -> SplitChanges:
-    """Whose each of these changed files is, as far as this machine remembers."""
+    """Separate files that the agent wrote or read from changes it has not seen.
+
+    A person's edits are unseen, so a command must not discard them.
+    """
     files = [path for path in paths if (root / path).is_file()][:MOST_FILES]
     if not files:
         return SplitChanges((), ())
@@ -127,7 +131,7 @@ def split_changes(
 def note_changes_shown(
     workspace: Path, root: Path, paths: Iterable[str], observer: Observer, now: Millis
 ) -> None:
-    """The agent was told of these changes to what it holds: now it has seen them."""
+    """Note that the agent was told about these changes, so that it may repeat its command."""
     rows = [
         FileVersion(str(root), path, Act.READ, observer.agent, observer.session, now, blob or "")
         for path in paths
@@ -148,7 +152,7 @@ def _is_known(versions: FileVersions, root: Path, path: str, observer: Observer)
 
 
 def _current_blob(root: Path, path: str) -> str | None:
-    """Git's id of the file as it is; None if it cannot be read, or is too long to look at."""
+    """Return git's id of the file's content; None if it is unreadable or too large."""
     from moot.system.git_objects import MOST_BYTES, blob_id, object_format
 
     common = git_common_dir(root)

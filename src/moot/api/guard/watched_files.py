@@ -1,7 +1,7 @@
-"""Which files others hold, in which folders they are, and the versions they were last seen in.
+"""Keep the list of files that others hold, their folders, and the versions last seen.
 
-A name is held in every worktree (B-11), so it is looked for in the worktree of the run and in the
-holder's. What git ignores is not looked at. A version is git's id of the bytes.
+A name is held in every worktree (B-11), so a file is looked up in the worktree of the run and in
+the holder's. Ignored files are left out. A version is git's id of the bytes.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _OURS: Final = (".git", FOLDER)
 
 
 class HeldFile(NamedTuple):
-    """A file of a worktree: its root, and its name there."""
+    """A file of a worktree: the root, and the path below it."""
 
     root: str
     path: str
@@ -39,10 +39,9 @@ class HeldFile(NamedTuple):
 
 
 class SeenVersion(NamedTuple):
-    """A version as it was seen: what the system says of the file, and git's id of its bytes.
+    """A version that was seen at `at_ns`: the stat signature, and git's id of the bytes.
 
-    Without a file both are empty. `blob` is None if the file was not read: it is too long. `at_ns`
-    is when it was seen.
+    Both are empty if there is no file. `blob` is None if the file is too large to read.
     """
 
     signature: tuple[int, ...] = ()
@@ -51,8 +50,7 @@ class SeenVersion(NamedTuple):
 
 
 class WatchedChange(NamedTuple):
-    """A file that is another than before, held by the owner of `held`. It changed after `since_ns`
-    and, by the disk, not after `at_ns`."""
+    """A file that changed, held by the owner of `held`, after `since_ns` and not after `at_ns`."""
 
     file: HeldFile
     held: Reservation
@@ -71,23 +69,23 @@ class HeldFiles:
         self._held: dict[str, dict[str, Reservation]] = {}  # by root and key
         self._seen: dict[HeldFile, SeenVersion] = {}
         self._algorithms: dict[str, str] = {}
-        self.compared_ns = 0  # until when everything that the system told was compared
+        self.compared_ns = 0  # everything reported until then was compared
 
     @property
     def files(self) -> tuple[HeldFile, ...]:
         return tuple(self._seen)
 
     def refresh(self, live: Iterable[Reservation], own_root: Path) -> list[HeldFile]:
-        """Look at what is held by now; the files that are new here are given back.
+        """Refresh the list from the reservations; return the files that are new in it.
 
-        One that has come into a scope which was held before was made there: a change to be taken.
+        A file that appeared in a scope which was already held is reported as a change later.
         """
         earlier, self._held = self._held, {}
         for held in live:
             for root in dict.fromkeys((held.worktree or str(own_root), str(own_root))):
-                if os.path.isdir(root) or root in earlier:  # a worktree may be removed meanwhile
+                if os.path.isdir(root) or root in earlier:  # a worktree may have been removed
                     self._held.setdefault(root, {})[held.key] = held
-        # A file that is gone with its folder is listed by nobody, and must still be missed.
+        # Git does not list a file that was removed with its folder; keep it, to report that.
         listed = {
             file: seen
             for file, seen in self._seen.items()
@@ -115,7 +113,7 @@ class HeldFiles:
         return fresh
 
     def find(self, paths: Iterable[str]) -> Iterator[HeldFile]:
-        """Those of these paths that are held."""
+        """Yield those of these paths that are held."""
         for path in paths:
             for root in self._held:
                 if path.startswith(f"{root}/"):
@@ -124,7 +122,7 @@ class HeldFiles:
                         yield file
 
     def holder_of(self, file: HeldFile) -> Reservation | None:
-        """The reservation of the file itself, else of the nearest folder around it."""
+        """Return the reservation of the file, or of the nearest folder around it."""
         by_key, key = self._held.get(file.root, {}), file.path
         if key.split("/", 1)[0] in _OURS:
             return None
@@ -135,7 +133,7 @@ class HeldFiles:
         return by_key[key]
 
     def take_changes(self, files: Iterable[HeldFile]) -> list[WatchedChange]:
-        """Compare these with how they were; how they are now is remembered."""
+        """Compare the files with their last seen version, and remember the present one."""
         changes, unknown = [], []
         for file in dict.fromkeys(files):
             held, before = self.holder_of(file), self._seen.get(file)
@@ -157,7 +155,7 @@ class HeldFiles:
         return [change for change in changes if change.file not in ignored]
 
     def look(self, file: HeldFile) -> SeenVersion:
-        """The version that is there now; a folder is no file."""
+        """Return the present version; a folder counts as no file."""
         signature, now = _signature(file.full), time.time_ns()
         if not signature or stat.S_ISDIR(signature[-1]):
             return SeenVersion(at_ns=now)
@@ -180,7 +178,7 @@ class HeldFiles:
 
 
 def _list_files(root: str, by_key: Mapping[str, Reservation]) -> list[str]:
-    """What git knows or would know below the folders that are held; single files need no git."""
+    """List tracked and untracked files below the held folders; single files need no git."""
     folders = [key for key in by_key if os.path.isdir(f"{root}/{key}")]
     if not folders:
         return []
@@ -195,7 +193,7 @@ def _list_files(root: str, by_key: Mapping[str, Reservation]) -> list[str]:
 
 
 def _walk(root: str, folders: Iterable[str]) -> Iterator[str]:
-    """Without git everything counts, up to a bound."""
+    """List files without git, up to a limit."""
     count = 0
     for key in folders:
         for folder, inner, names in os.walk(f"{root}/{key}"):
@@ -213,7 +211,7 @@ def _is_below(path: str, by_key: Mapping[str, Reservation]) -> bool:
 
 
 def _folders_of(file: HeldFile) -> Iterator[str]:
-    """The folder of a file, or the nearest one that is there; a folder itself."""
+    """Yield the folder to watch: the path itself if it is one, or its nearest existing parent."""
     folder = file.full if os.path.isdir(file.full) else os.path.dirname(file.full)
     while not os.path.isdir(folder) and len(folder) > len(file.root):
         folder = os.path.dirname(folder)
@@ -229,14 +227,14 @@ def _signature(full: str) -> tuple[int, ...]:
 
 
 def _time_of(file: HeldFile, version: SeenVersion) -> int:
-    """When the file was last changed; one that is gone was at most so old as its folder."""
+    """Return when the file last changed, or its folder if it was removed."""
     from moot.api.guard.held_changes import LAG_NS, latest_change_time
 
     return version.signature[0] + LAG_NS if version.signature else latest_change_time(file.full)
 
 
 def find_uncommitted(files: Iterable[HeldFile]) -> list[HeldFile]:
-    """Those whose bytes git does not have: changed since they were added, or never added."""
+    """Return files whose content git does not have: modified or untracked."""
     by_root: dict[str, list[HeldFile]] = {}
     for file in files:
         by_root.setdefault(file.root, []).append(file)
@@ -255,7 +253,7 @@ def find_uncommitted(files: Iterable[HeldFile]) -> list[HeldFile]:
 
 
 def _ignored(files: Iterable[HeldFile]) -> frozenset[HeldFile]:
-    """Those that git ignores, one question for each worktree."""
+    """Return the files that git ignores, with one question for each worktree."""
     by_root: dict[str, list[HeldFile]] = {}
     for file in files:
         by_root.setdefault(file.root, []).append(file)

@@ -1,9 +1,8 @@
-"""The thread of a run that watches what others hold, from its start to its end.
+"""The thread of `moot run` that watches files which others hold, from start to end of the run.
 
-The system tells it what changes. Where the system watches no more folders, it says so once and
-compares the files at each beat instead. What is held is looked at again whenever the ledger has
-changed. Trouble (a worktree that was removed, a full disk, a busy ledger) is told once and never
-ends the run.
+The operating system reports changes. If it cannot watch more folders, the thread says so once and
+compares the files at each beat. The list of held files is refreshed when the ledger changes. Errors
+(a removed worktree, a full disk, a busy ledger) are reported once and never end the run.
 """
 
 from __future__ import annotations
@@ -36,8 +35,8 @@ if TYPE_CHECKING:
     from moot.workspace.workspace import Workspace
 
 
-# A run puts on record only what its own agent is proved to have done. Of every other change the
-# holder gets one letter, after pauses that grow up to a minute.
+# A run records only what its own agent is proved to have done. All other changes are mailed to the
+# holder, after pauses that grow up to a minute.
 
 FIRST_PAUSE_SECONDS: Final = 2.0
 LONGEST_PAUSE_SECONDS: Final = 60.0
@@ -48,16 +47,17 @@ MOST_COPIED: Final = 500
 _SLACK: Final = 50  # milliseconds
 
 
-# Tells a person who may be elsewhere: what makes it the same happening, and the sentence.
+# Notifies the user: a text that is equal for equal notices, and the sentence.
 TellPerson = Callable[[str, str], None]
 
 
 def tell_nobody(_once: str, _sentence: str) -> None:
-    """For runs whose person has no program that could be told."""
+    """Do nothing: the user has no notification program."""
 
 
 class Reports:
-    """What one run has to say about changes. `tell` gets one line for whoever started the run."""
+    """What one run reports about changes. `tell` prints one line for the user who started the
+    run."""
 
     def __init__(
         self,
@@ -71,13 +71,13 @@ class Reports:
         self._tell = tell
         self._tell_person = tell_person
         self._waiting: dict[str, list[HeldChange]] = {}
-        # by holder: when it got its last letter, and how long the pause after it is
+        # holder -> time of its last message, and the pause after it
         self._last_mails: dict[str, tuple[float, float]] = {}
         self._noted_here: set[str] = set()
         self._lacks_copies = False
 
     def report(self, changes: Iterable[WatchedChange]) -> None:
-        """Each change once."""
+        """Explain the changes, copy the files, and record or mail each change once."""
         by_root: dict[str, list[WatchedChange]] = {}
         for change in changes:
             by_root.setdefault(change.file.root, []).append(change)
@@ -103,7 +103,8 @@ class Reports:
         return explained
 
     def _record_or_queue(self, explained: list[HeldChange]) -> None:
-        """What is proved is left to whose doing it is; everything else is told to the holder."""
+        """Record what this run's agent is proved to have done; queue unproved changes for the
+        holders."""
         for each in explained:
             if not each.is_proved:
                 self._waiting.setdefault(each.held.owner, []).append(each)
@@ -112,9 +113,8 @@ class Reports:
         self._note_incursions([change for change in changes if not self._is_noted(change)])
 
     def keep_copies(self, files: Iterable[HeldFile], owners: Mapping[str, str] = {}) -> None:
-        """Copies of what holders have in these files, `owners` by path if it is their own doing.
-        Where the disk is full there is none: this is told once, less can be brought back then, and
-        nothing else stops."""
+        """Copy these files; `owners`, by path, are the holders who changed their own files. If the
+        disk is full, that is reported once and everything else continues."""
         by_editor: dict[tuple[str, str], list[str]] = {}
         for file in list(files)[:MOST_COPIED]:
             by_editor.setdefault((file.root, owners.get(file.path, "")), []).append(file.path)
@@ -129,13 +129,14 @@ class Reports:
     def _tell_of_no_copies(self, error: StoreFailed) -> None:
         if not self._lacks_copies:
             self._lacks_copies = True
-            self._tell(f"no copies are kept of what others hold: {error}")
+            self._tell(f"files that others hold are not copied: {error}")
 
     def mail_holders(self, *, is_last: bool = False) -> None:
-        """To each holder whose last letter is a while ago; at the end of the run to all.
+        """Mail each holder whose last message is long enough ago; at the end of the run, all of
+        them.
 
-        What another run or hook has told meanwhile is left out: it is claimed only now, so that
-        nothing is lost with a run that is killed while it waits.
+        Changes are claimed only here, so that a run that is killed while it waits does not lose
+        them.
         """
         now = time.monotonic()
         for owner in list(self._waiting):
@@ -154,7 +155,7 @@ class Reports:
                 self._last_mails[owner] = now, min(longer, LONGEST_PAUSE_SECONDS)
 
     def _is_noted(self, change: FileChange) -> bool:
-        """Was the agent's own hook faster?"""
+        """True if the agent's own hook has already recorded it."""
         since = change.until_ns // 1_000_000 - _SLACK
         return any(
             message.type is EventType.INCURSION
@@ -165,7 +166,7 @@ class Reports:
         )
 
     def _note_incursions(self, changes: list[FileChange]) -> None:
-        """One each, with both versions. Of thousands at once the rest is one for each lease."""
+        """Record each change with both versions; beyond a limit, one for each reservation."""
         for change in changes[:MOST_INCURSIONS]:
             self._execute(change.worktree, (change.path,), change)
         rest: dict[str, list[str]] = {}
@@ -175,11 +176,11 @@ class Reports:
             self._execute(root, tuple(paths[:MOST_PATHS]), None)
         if changes:
             shown = _list_paths(change.path for change in changes)
-            self._tell(f"{self._name} changed what others hold, which is on record: {shown}")
+            self._tell(f"{shown}: {self._name} changed what others hold; this is on record")
             once = "\n".join(
                 (self._name, *(f"{each.path} {each.before} {each.after}" for each in changes))
             )
-            self._tell_person(once, f"{self._name} changed what others hold: {shown}")
+            self._tell_person(once, f"{shown}: {self._name} changed what others hold")
 
     def _execute(self, root: str, paths: tuple[str, ...], change: FileChange | None) -> None:
         command = NoteIncursion(
@@ -198,9 +199,9 @@ class Reports:
         try:
             mail_holder(self._workspace, owner, verdict, changes)
         except MootError as error:
-            self._tell(f"{owner} was not told: {error}")
+            self._tell(f"could not mail {owner}: {error}")
         shown = _list_paths(each.change.path for each in changes)
-        sentence = f"{describe_verdict(verdict)}, while {owner} holds it: {shown}"
+        sentence = f"{shown}: {describe_verdict(verdict)}, while {owner} holds it"
         self._tell(sentence)
         self._tell_person("\n".join((owner, *map(describe_change, changes))), sentence)
 
@@ -218,8 +219,8 @@ MOST_LINES: Final = 5
 
 
 class WatchingRun(NamedTuple):
-    """Whose run it is: its agent, the root of its worktree, how often it compares in need, and how
-    its person is told of what others' work has come to."""
+    """The run's agent, its worktree root, the seconds between comparisons if nothing can be
+    watched, and how its user is notified."""
 
     name: str
     root: Path
@@ -234,9 +235,9 @@ def watching(
     tell: Callable[[str], None],
     watch: WatchFolders = watch_folders,
 ) -> Iterator[None]:
-    """Watch for as long as the block goes on. `tell` gets a line for whoever started the run.
+    """Watch during the block. `tell` prints a line for the user who started the run.
 
-    The block begins once it is known how the files are now, so that its own changes are noticed.
+    The block starts after the first look at the files, so that its own changes are noticed.
     """
     over = threading.Event()
     watcher = Watcher(workspace, run, tell, watch)
@@ -251,7 +252,7 @@ def watching(
 
 
 class Watcher:
-    """What the thread does."""
+    """The work of the thread."""
 
     def __init__(
         self,
@@ -285,31 +286,32 @@ class Watcher:
 
     @contextmanager
     def _never_raising(self, over: threading.Event | None = None) -> Iterator[None]:
-        """Trouble is told and not fatal; each time it takes longer until it is tried again."""
+        """Report errors instead of raising them; after each one, wait longer before the next
+        try."""
         try:
             yield
         except (MootError, OSError) as error:
             self._troubles += 1
-            self._tell_once(f"what others hold is not watched right now: {error}")
+            self._tell_once(f"files that others hold are not watched right now: {error}")
             if over is not None:
                 over.wait(PAUSE_SECONDS * min(self._troubles, LONGEST_PAUSES))
 
     def _watch_for_a_while(self, over: threading.Event) -> None:
-        """Until something else is held, or the run is over."""
+        """Watch until something else is held, or the run ends."""
         if not self._files.folders:
             over.wait(PAUSE_SECONDS)
             return
         if self._files.is_too_much:
-            self._tell_once("others hold more files here than can be watched; not all of them are")
+            self._tell_once("others hold more files here than can be watched; some are not watched")
         folders, is_first = self._files.folders, True
         try:
             for paths in self._watch(folders, over, int(PAUSE_SECONDS * 1000)):
                 looked_ns = time.time_ns()
                 self._report_paths(paths)
-                if not is_first:  # what the system told until its answer before this one
+                if not is_first:  # what the system reported before this answer is compared now
                     self._files.compared_ns = self._looked_ns
                 self._looked_ns = looked_ns
-                if is_first:  # nobody told what happened before the system began to watch
+                if is_first:  # changes before the watch began were not reported
                     self._compare_all()
                     is_first = False
                 if self._files.folders != folders or self._is_outdated(paths):
@@ -329,12 +331,12 @@ class Watcher:
             self._reports.mail_holders()
 
     def _compare_all(self) -> None:
-        """Every file that others hold, with those that are new."""
+        """Compare every file that others hold, including new ones."""
         self._refresh()
         self._reports.report(self._files.take_changes(self._files.files))
 
     def _refresh(self) -> None:
-        """Look what others hold by now, and keep copies of what git does not have of it."""
+        """Refresh the list of held files, and copy those that git does not have."""
         engine = self._workspace.engine
         state = engine.state(PRESENCE, STREAM)
         self._live = state.live_by_key
@@ -345,7 +347,7 @@ class Watcher:
         self._reports.report(self._files.take_changes(fresh))
 
     def _is_outdated(self, paths: frozenset[str]) -> bool:
-        """Something else is held, or a folder has come or gone."""
+        """True if something else is held now, or if a folder was created or removed."""
         if read_presence(self._workspace).live_by_key is not self._live:
             return True
         folders = self._files.folders

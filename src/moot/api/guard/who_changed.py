@@ -1,12 +1,12 @@
-"""Who changed a file: a change, what could have made it, and the verdict. Pure: no disk, no clock.
+"""Decide who changed a file, from the change and its possible causes. Pure: no disk, no clock.
 
-    proved       the bytes are those that one agent's calls announced
-    only known   one command, and nobody else known to be at work; this proves nothing
+    proved       the bytes are exactly what one agent's calls announced
+    only known   one command ran, and Moot knows no other agent at work; this is no proof
     unknown      everything else
 
-Only what is proved may be put on record as somebody's doing. Bytes that were there before (a
-removal, a committed version) prove it only if nothing else could have made them: a script may put
-back the same version that another call announced.
+Only a proved change may be recorded as an agent's act. Bytes that existed before (a removal, a
+committed version) are proof only if nothing else could have made them: a script may restore the
+same version that another call announced.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ import msgspec
 
 from moot.core.sha256 import sha256
 
-# More readings of one edit, or more edits of one file at the same time, are not followed.
+# More results of one edit, or more simultaneous edits of one file, are not followed.
 MOST_RESULTS: Final = 32
 MOST_IN_A_ROW: Final = 5
 _BOM: Final = "\ufeff"
 
 
 class TextEdit(msgspec.Struct, frozen=True, array_like=True):
-    """`old` becomes `new`, once or everywhere."""
+    """Replace `old` by `new`, once or everywhere."""
 
     old: str
     new: str
@@ -35,7 +35,7 @@ class TextEdit(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Hunk(msgspec.Struct, frozen=True, array_like=True):
-    """Lines `old` become `new`, behind a line `context` if one is named."""
+    """Replace the lines `old` by `new`, after the line `context` if one is given."""
 
     old: tuple[str, ...]
     new: tuple[str, ...]
@@ -44,8 +44,8 @@ class Hunk(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Announced(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a call's input says that one file becomes: the `whole` text, `edits` one after the
-    other, `hunks` of a patch, or no file (`removed`)."""
+    """What a call's input says one file becomes: the `whole` text, `edits` in sequence, `hunks` of
+    a patch, or no file (`removed`)."""
 
     whole: str | None = None
     edits: tuple[TextEdit, ...] = ()
@@ -54,23 +54,23 @@ class Announced(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class CauseKind(StrEnum):
-    """How somebody might have made a change.
+    """How an agent may have made a change.
 
-    EDIT: a call that names this very file. COMMAND: a shell command, or the program of a run.
-    BESIDE: an edit of other files. UNGUARDED: an agent whose calls no hook tells.
+    EDIT: a call that names this file. COMMAND: a shell command, or the program of a run.
+    OTHER_FILES: an edit of other files. UNGUARDED: an agent whose calls no hook reports.
     """
 
     EDIT = "edit"
     COMMAND = "command"
-    OTHER_FILES = "beside"
+    OTHER_FILES = "other files"
     UNGUARDED = "unguarded"
 
 
 class Cause(msgspec.Struct, frozen=True):
-    """Somebody who was at work when the file may have changed.
+    """An agent that was at work when the file may have changed.
 
-    `who` is the agent, or a sub-agent of it (amber-otter/2); empty if only that there is one is
-    known. `predicted` are git's ids of what its call announced, `announced` the edit itself.
+    `who` is the agent or its sub-agent (amber-otter/2), empty if its name is unknown. `predicted`
+    are git's ids of the content that its call announced, `announced` the edit itself.
     """
 
     who: str
@@ -84,11 +84,11 @@ class Cause(msgspec.Struct, frozen=True):
 
 
 class FileChange(msgspec.Struct, frozen=True):
-    """A file that is another than it was: git's ids before and after (empty: no file; None: not
-    known). It happened in `since_ns` to `until_ns`. `data` are the bytes before, where needed.
+    """A change of a file: git's ids before and after (empty: no file; None: unknown).
 
-    `is_new`: these bytes were never seen in this file before. `words` identifies the words of what
-    is there now (`identify_words`), where needed.
+    It happened between `since_ns` and `until_ns`. `is_new`: the file never had these bytes before.
+    `data` are the bytes before and `words` the id of the words now (`identify_words`); both are set
+    only where needed.
     """
 
     worktree: str
@@ -103,7 +103,7 @@ class FileChange(msgspec.Struct, frozen=True):
 
 
 class Certainty(StrEnum):
-    """How sure it is."""
+    """How certain a verdict is."""
 
     PROVED = "proved"
     ONLY_KNOWN = "only known"
@@ -111,7 +111,7 @@ class Certainty(StrEnum):
 
 
 class Verdict(msgspec.Struct, frozen=True):
-    """`who` is empty if it is unknown."""
+    """`who` is empty if the author is unknown."""
 
     certainty: Certainty
     who: str = ""
@@ -123,10 +123,10 @@ UNKNOWN: Final = Verdict(Certainty.UNKNOWN)
 def explain(
     change: FileChange, causes: Sequence[Cause], holder: str, identify: Callable[[bytes], str]
 ) -> Verdict:
-    """Say who made a change of what `holder` holds. `identify` gives git's id of bytes.
+    """Return who changed a file of `holder`. `identify` computes git's id of bytes.
 
-    What is the holder's own is so with any number of its calls; somebody else is the only one known
-    by one single command.
+    Any number of the holder's own calls may explain its change; another agent is named without
+    proof only if a single command is the single cause.
     """
     announcers = set(_find_announcers(change, causes, identify))
     if len(announcers) == 1 and "" not in announcers:
@@ -136,7 +136,7 @@ def explain(
             return Verdict(Certainty.PROVED, who)
     own = [cause for cause in causes if cause.who == holder]
     if change.words and any(change.words in cause.predicted for cause in own):
-        return Verdict(Certainty.ONLY_KNOWN, holder)  # a formatter ran behind its edit
+        return Verdict(Certainty.ONLY_KNOWN, holder)  # a formatter ran after its edit
     if len(own) == len(causes) and any(map(_can_make_any_bytes, own)):
         return Verdict(Certainty.ONLY_KNOWN, holder)
     if len(causes) == 1 and causes[0].kind is CauseKind.COMMAND and causes[0].who:
@@ -145,19 +145,17 @@ def explain(
 
 
 def identify_words(data: bytes) -> str:
-    """Return an id of the words of a file, which a formatter leaves as they are.
-
-    Order does not count: formatters sort imports.
-    """
+    """Return an id of the words of a file, in any order, which a formatter keeps."""
     words = " ".join(sorted(re.findall(r"\w+", data.decode("utf-8", "replace"))))
     return f"words:{sha256(words.encode()).hexdigest()[:40]}"
 
 
 def predict_content(announced: Announced, before: bytes | None) -> list[bytes | None]:
-    """The bytes that a file may have afterwards (None: no file); nothing if it cannot be told.
+    """Return the possible contents after the edit (None: no file); empty if they cannot be
+    predicted.
 
-    `before` is None if there is no file. Tools keep the line ends and the byte order mark that a
-    file has; where they differ, every reading is given.
+    `before` is None if there is no file. Tools keep a file's line endings and byte order mark in
+    different ways, so every variant is returned.
     """
     if announced.removed:
         return [None]
@@ -193,9 +191,9 @@ def _find_announcers(
 def _results_in_a_row(
     edits: Sequence[Announced], data: bytes, identify: Callable[[bytes], str]
 ) -> set[str]:
-    """Ids of what some of one agent's edits make of the bytes, one after the other, in any order.
+    """Return ids of what one agent's edits, some or all of them in any order, make of the bytes.
 
-    A tool may ask for several edits of one file before it makes the first.
+    A tool may announce several edits of one file before it makes the first.
     """
     reached: set[str] = set()
     waiting: list[tuple[bytes | None, tuple[int, ...]]] = [(data, tuple(range(len(edits))))]
@@ -209,8 +207,7 @@ def _results_in_a_row(
 
 
 def _can_make_any_bytes(cause: Cause) -> bool:
-    """Could it have made bytes that it has not announced? A call that edits this file makes what it
-    announced; one that edits other files makes nothing of this one."""
+    """True if the cause could make bytes that it has not announced."""
     if cause.kind is CauseKind.OTHER_FILES:
         return False
     return cause.kind is not CauseKind.EDIT or not cause.is_announced
@@ -224,7 +221,7 @@ def _decode_text(data: bytes) -> str | None:
 
 
 def _encode_variants(text: str, before: str) -> Iterator[bytes]:
-    """The text as it is, and with the line ends and the mark of what was there."""
+    """Yield the text as it is, and with the line endings and byte order mark of the old file."""
     line_end = "\r\n" if "\r\n" in before else "\n"
     for each in (text, text.replace("\r\n", "\n").replace("\n", line_end)):
         yield each.encode("utf-8", "surrogateescape")
@@ -233,7 +230,7 @@ def _encode_variants(text: str, before: str) -> Iterator[bytes]:
 
 
 def _apply_edits(edits: Sequence[TextEdit], text: str) -> Iterator[str]:
-    """On the text as it is; and, if it has Windows line ends, as tools do it that hide them."""
+    """Apply the edits to the text, and to its LF form: some tools hide CRLF line endings."""
     yield from _apply_in_turn(edits, text)
     if "\r\n" in text:
         plain = [
@@ -255,7 +252,7 @@ def _apply_in_turn(edits: Sequence[TextEdit], text: str) -> Iterable[str]:
 
 
 def _apply_edit(edit: TextEdit, text: str) -> Iterator[str]:
-    """Nothing if `old` is not there: then the tool refuses the edit."""
+    """Yield the results; none if `old` is missing, because the tool then refuses the edit."""
     if not edit.old:
         if not text:
             yield edit.new
@@ -270,7 +267,7 @@ def _apply_edit(edit: TextEdit, text: str) -> Iterator[str]:
 
 
 def _apply_hunks(hunks: Sequence[Hunk], text: str) -> Iterator[str]:
-    """As Codex and opencode apply a patch whose lines are there exactly so."""
+    """Apply a patch as Codex and opencode do, if its lines match exactly."""
     lines = text.split("\n")
     if lines[-1] == "":
         lines.pop()

@@ -1,8 +1,8 @@
-"""How a worktree was when a shell command began, and which version of a file stood there then.
+"""The state of a worktree when a shell command began, and the version of each file then.
 
-The look at git that is made before a command (`unsaved_work.py`) tells what was changed and what
-was gone; everything else was as committed, or not there at all. So what a command changed can be
-told from what was different before, also where only the folder of a file that is gone could speak.
+Before a command, `unsaved_work.py` asks git which files are changed or deleted; all others are as
+committed, or do not exist. So a later comparison finds what the command changed, even if a file was
+removed with its timestamp.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ GIT_SECONDS: Final = 3.0
 
 
 class WorktreeBefore(msgspec.Struct, frozen=True):
-    """The worktree at `root` when a command began, and the commit it was at (`head`).
+    """The worktree at `root` when a command began, and its commit (`head`).
 
-    Of what git does not call unchanged, `changed` are the files that were there, `gone` those that
-    were not. What was noted of a file later than `at` was noted while the command ran.
+    Of the files that git reports, `changed` existed and `gone` did not. Versions noted after `at`
+    were noted while the command ran.
     """
 
     root: str
@@ -39,8 +39,8 @@ class WorktreeBefore(msgspec.Struct, frozen=True):
 
 
 def describe_worktree(root: Path, letters: Mapping[str, str], at: Millis) -> WorktreeBefore | None:
-    """`letters` are git's two for each file that is not as committed. None if git's own files do
-    not tell the commit, or if more is changed than is worth remembering."""
+    """Return the state of a worktree; `letters` are git's status letters by path. None if the
+    commit is unknown, or if too many files are changed."""
     head = _read_commit(root) if len(letters) <= MOST_CHANGED else None
     if head is None:
         return None
@@ -52,7 +52,7 @@ def describe_worktree(root: Path, letters: Mapping[str, str], at: Millis) -> Wor
 
 
 def decode_worktree(data: bytes) -> WorktreeBefore | None:
-    """None for what was not written whole."""
+    """Decode a state; None if it was not written completely."""
     try:
         return msgspec.msgpack.decode(data, type=WorktreeBefore) if data else None
     except msgspec.DecodeError:
@@ -60,8 +60,8 @@ def decode_worktree(data: bytes) -> WorktreeBefore | None:
 
 
 def find_committed_otherwise(before: WorktreeBefore) -> Collection[str]:
-    """Files that the commit of this worktree has otherwise than the one it was at. Git calls them
-    unchanged, before and after. Nothing if it is the same commit, or git gives no answer."""
+    """Return files that differ between the commit then and now, which git does not report as
+    changed. Empty if the commit is the same, or if git does not answer."""
     from moot.api.guard.git_changes import find_differences
 
     if _read_commit(Path(before.root)) in (None, before.head):
@@ -73,7 +73,7 @@ def find_committed_otherwise(before: WorktreeBefore) -> Collection[str]:
 
 
 def _read_commit(root: Path) -> str | None:
-    """What the worktree is at, by git's own files."""
+    """Return the commit of the worktree, read from git's files."""
     from moot.system.git_worktrees import find_git_folder, read_head
     from moot.workspace.find import git_common_dir
 
@@ -82,8 +82,8 @@ def _read_commit(root: Path) -> str | None:
 
 
 class TouchedFile(NamedTuple):
-    """A file that may have been changed: what was last noted of it, if anything, and the id of
-    what stands there now (empty: nothing; None: it cannot be read)."""
+    """A file that may have changed: its last noted version, and the id of its content now (empty:
+    no file; None: unreadable)."""
 
     path: str
     noted: FileVersion | None
@@ -96,11 +96,11 @@ def find_blobs_before(
     changed: Collection[str],
     versions: FileVersions,
 ) -> dict[str, str | None]:
-    """The id of each file as it was when the command began; empty if it was not there, None if
-    nobody knows. `changed` is what git calls changed now.
+    """Return the id of each file when the command began; empty if it did not exist, None if
+    unknown.
 
-    Whatever another call left there meanwhile was before the command, too, as far as that matters:
-    it is no change by the command.
+    `changed` is what git reports as changed now. What another call left meanwhile counts as the
+    earlier version, so that it is not attributed to the command.
     """
     blobs: dict[str, str | None] = {}
     unchanged = list[TouchedFile]()
@@ -120,7 +120,8 @@ def find_blobs_before(
 def _leave_out_own_time(
     noted: FileVersion | None, before: WorktreeBefore, versions: FileVersions
 ) -> FileVersion | None:
-    """While the command runs, a copy or a reading may be of what the command itself has made."""
+    """Skip copies and reads noted while the command ran: they may show what the command itself
+    made."""
     from moot.workspace.file_versions import Act
 
     if noted is None or noted.at <= before.at or noted.act is Act.LEFT:
@@ -132,7 +133,7 @@ def _leave_out_own_time(
 def _committed_before(
     before: WorktreeBefore, files: Collection[TouchedFile], changed: Collection[str]
 ) -> dict[str, str | None]:
-    """Of files that were as committed, or not there: one question to git for all of them."""
+    """Return the ids of files that were as committed or did not exist, with one question to git."""
     if not files:
         return {}
     from moot.system.git_commands import find_blobs

@@ -1,4 +1,4 @@
-"""A destructive act: what a command is about to do to which files."""
+"""A destructive act of a shell command, and the parser of a program's arguments."""
 
 from __future__ import annotations
 
@@ -12,11 +12,10 @@ from moot.api.guard.shell.values import Word
 class Reach(StrEnum):
     """Which of the files below its paths an act reaches.
 
-    WRITTEN are all of them; of the others those that git calls changed: not staged, changed at
-    all, staged, not tracked. COMMITTED and COMMITTED_INDEX are not destroyed, but committed: all
-    that is changed, or what is staged. HIDDEN: git is told not to look at them any more. NAMED:
-    which ones cannot be told, so that those count which a word of the text names. HEAD: no file,
-    but the branch or commit that the worktree is on.
+    WRITTEN: all of them. UNSTAGED, CHANGED, STAGED, UNTRACKED: those that git reports so. COMMITTED
+    and COMMITTED_INDEX: they are committed, not destroyed; all changes, or what is staged. HIDDEN:
+    git will ignore their changes. NAMED: the files are unknown, so every held file that the text
+    names counts. HEAD: no file, but the branch or commit of the worktree.
     """
 
     WRITTEN = "written"
@@ -36,7 +35,7 @@ class Reach(StrEnum):
 
 
 class InputKind(StrEnum):
-    """What a command reads the names of the files from that it writes."""
+    """The kind of input that names the files which a command writes."""
 
     PATCH = "patch"
     TAR = "tar"
@@ -46,9 +45,9 @@ class InputKind(StrEnum):
 
 
 class Input(NamedTuple):
-    """`source` is the file, or the stash; `text` is given if the command itself holds the patch.
+    """`source` is the file, or the stash; `text` is the patch if it is part of the command.
 
-    `strip` leading folders of a name are left out, and only `members` are meant if there are any.
+    `strip` leading folders of a name are removed; if there are `members`, only those are written.
     """
 
     kind: InputKind
@@ -59,9 +58,9 @@ class Input(NamedTuple):
 
 
 class Safer(StrEnum):
-    """What to do instead, with one's own files alone: the beginning of that command.
+    """The beginning of a safer command for the agent's own files only.
 
-    Empty: there is no such command, and these files are to be left out.
+    Empty: there is none, and the files must be left out.
     """
 
     RESTORE = "git restore --"
@@ -73,19 +72,18 @@ class Safer(StrEnum):
 
 
 class DestructiveAct(NamedTuple):
-    """What is done (`name`, as in "git checkout"), in which folder, to what.
+    """What is done (`name`, as in "git checkout"), in which folder, to which files.
 
-    `paths` are relative to `folder`; none: all of the worktree around it. `folder` None: it cannot
-    be told. `also_untracked` and `also_ignored`: with those that git does not track or ignores.
-    `may_be_branches`: what is not there as a file is the name of a branch or commit.
-    `only_called` are patterns of file names, if only such files are meant. `copied` are what is
-    put into the last of the paths, if that is a folder. `keeps_content`: what stands in a file is
-    added to or edited, and not lost. `is_understood` False: it is only known that these are named.
-    `git_options` lead git to another repository. `target` is the commit that the worktree is forced
-    to, if one is named. `is_all_or_nothing`: git does nothing if a staged file was changed again
-    since; `staged_before` are those that the same command stages just before. `read_from`: what it
-    writes is named in a patch or an archive. `named`, of NAMED: the words of the whole text;
-    `paths` are then the operands that cannot be told.
+    `paths` are relative to `folder`; none means the whole worktree. `folder` is None if unknown.
+    `also_untracked`, `also_ignored`: untracked or ignored files too. `may_be_branches`: a path that
+    does not exist is a branch or commit. `only_called` are patterns, if only files of such names
+    are meant. `copied` are put into the last path, if that is a folder. `keeps_content`: the
+    content of a file is edited or appended to, not lost. `is_understood` False: the paths are only
+    named. `git_options` select another repository. `target` is the commit that the worktree is
+    forced to. `is_all_or_nothing`: git does nothing if a staged file was changed again since;
+    `staged_before` are files that the same command stages just before. `read_from` is the patch or
+    archive that names the written files. `named`, for NAMED, are the words of the whole text;
+    `paths` are then the unknown operands.
     """
 
     name: str
@@ -109,14 +107,11 @@ class DestructiveAct(NamedTuple):
     named: frozenset[str] = frozenset()
 
 
-# The options and operands of a program's arguments, by the table of those that take a value.
-
-
 class Arguments(NamedTuple):
     """`flags` are the options: short ones as single letters, long ones with their dashes.
 
-    `values` are those given to an option, by its name. `operands` is the rest, `marked` what
-    is behind `--`, `words` all of it as it was given.
+    `values` are the values of options by name. `operands` are the others, `marked` those after
+    `--`, `words` all of them as given.
     """
 
     flags: frozenset[str]
@@ -137,9 +132,10 @@ class Arguments(NamedTuple):
 def read_arguments(
     words: Iterable[Word], with_value: str = "", *, stops_at_operand: bool = False
 ) -> Arguments:
-    """`with_value` are the options that take a value: "m e --source" for `-m`, `-e`, `--source`.
+    """Split words into options and operands; `with_value` lists the options that take a value, such
+    as "m e --source" for `-m`, `-e`, `--source`.
 
-    `stops_at_operand`: as for `env` and `sudo`, options end where the program begins.
+    `stops_at_operand`: options end at the first operand, as for `env` and `sudo`.
     """
     taking = frozenset(with_value.split())
     flags: set[str] = set()
@@ -175,7 +171,7 @@ def _read_short(
     values: dict[str, Word],
     rest: Iterator[Word],
 ) -> None:
-    """`-xfd`, `-mTEXT`, `-m TEXT`."""
+    """Read `-xfd`, `-mTEXT` or `-m TEXT`."""
     for place, letter in enumerate(text[1:], 1):
         flags.add(letter)
         if letter in taking:

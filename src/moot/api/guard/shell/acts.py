@@ -1,7 +1,7 @@
-"""The destructive acts of a shell command's text: all that it would do to files, as far as told.
+"""Find the destructive acts of a shell text.
 
-One rule for everything else: where an act has an operand that cannot be told, or a program is not
-known, what counts is whether a word of the whole text names what another has not saved.
+If an operand or a program is unknown, one rule applies: the act counts for every file with unsaved
+work of others that a word of the text names.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from moot.api.guard.shell.values import UNKNOWN, Word
 from moot.api.guard.shell.wrappers import SHELLS, all_commands, inner_scripts, program_name, unwrap
 from moot.core.shell_words import Steps, TooComplex
 
-# Files that a command finds by itself: `find ... -delete`, `find ... -exec`, `... | xargs`.
+# Commands that find files themselves: `find ... -delete`, `find ... -exec`, `... | xargs`.
 
 _HERE: Final = Word(".")
 _NAME_TESTS: Final = frozenset({"-name", "-iname", "-path", "-ipath", "-wholename"})
@@ -58,7 +58,7 @@ ActsOf = Callable[[SimpleCommand], Iterator[DestructiveAct]]
 
 
 def find_acts(command: SimpleCommand, acts_of: ActsOf) -> Iterator[DestructiveAct]:
-    """What `find` deletes, or what the program does that it runs on what it finds."""
+    """Yield what `find` deletes, and what the program does that it runs on the found files."""
     words = command.words[1:]
     starts, called = _places(words)
     texts = [word.text for word in words]
@@ -80,7 +80,8 @@ def find_acts(command: SimpleCommand, acts_of: ActsOf) -> Iterator[DestructiveAc
 def xargs_command(
     command: SimpleCommand,
 ) -> tuple[SimpleCommand | None, Callable[[DestructiveAct], DestructiveAct]]:
-    """The command that `xargs` runs, on what it is fed; and how its acts are to be marked."""
+    """Return the command that `xargs` runs, with the files it reads, and a function that marks its
+    acts."""
     arguments = read_arguments(command.words[1:], _XARGS_WITH_VALUE, stops_at_operand=True)
     files, called, is_listed = _fed_files(command)
 
@@ -96,7 +97,8 @@ def xargs_command(
 
 
 def _fed_files(command: SimpleCommand) -> tuple[tuple[Word, ...], tuple[str, ...], bool]:
-    """What a pipeline lists: its files or the folders it looks in, and the names it asks for."""
+    """Return the files or folders that a pipeline lists, and the name patterns that it filters
+    by."""
     for source in command.fed_by:
         inner = unwrap(source)
         name = program_name(inner.words[0]) if inner.words else ""
@@ -114,7 +116,7 @@ def _fed_files(command: SimpleCommand) -> tuple[tuple[Word, ...], tuple[str, ...
 
 
 def _searched(words: tuple[Word, ...]) -> tuple[tuple[Word, ...], tuple[str, ...]]:
-    """The folders that `grep` or `rg` looks in, and the names it is told to look at."""
+    """Return the folders that `grep` or `rg` searches, and the name patterns it is limited to."""
     arguments = read_arguments(words, "e f g m A B C t --include --exclude --glob --type")
     has_pattern = arguments.has("e", "f")
     places = arguments.all_operands if has_pattern else arguments.all_operands[1:]
@@ -124,7 +126,8 @@ def _searched(words: tuple[Word, ...]) -> tuple[tuple[Word, ...], tuple[str, ...
 
 
 def _places(words: tuple[Word, ...]) -> tuple[tuple[Word, ...], tuple[str, ...]]:
-    """Where `find` starts, and the names it asks for; none if it asks for what is not so called."""
+    """Return the folders where `find` starts, and its name patterns; negated patterns are left
+    out."""
     starts: list[Word] = []
     for word in words:
         if word.text.startswith("-") and word.text not in ("-H", "-L", "-P"):
@@ -144,7 +147,8 @@ def _places(words: tuple[Word, ...]) -> tuple[tuple[Word, ...], tuple[str, ...]]
 
 
 def _with_files(words: tuple[Word, ...], mark: str, files: tuple[Word, ...]) -> tuple[Word, ...]:
-    """The files in place of the mark, also within a word; without one, behind the rest."""
+    """Put the files in place of the mark, also within a word; without a mark, after the other
+    words."""
     if not mark or not any(mark in word.text for word in words):
         return words + files
     if sum(mark in word.text for word in words) * len(files) > _MOST_FILES:
@@ -161,8 +165,8 @@ def _with_files(words: tuple[Word, ...], mark: str, files: tuple[Word, ...]) -> 
 
 
 def listed_by(command: SimpleCommand) -> tuple[str, ...]:
-    """What a command lists, as words: the folders with a slash at their end, or the names that it
-    asks for. Nothing if it lists no files."""
+    """Return what a command lists: folders with a trailing slash, or name patterns; nothing if no
+    files."""
     name = program_name(command.words[0]) if command.words else ""
     words = command.words[1:]
     if name == "find":
@@ -186,9 +190,9 @@ def listed_by(command: SimpleCommand) -> tuple[str, ...]:
 
 
 _MOST_NESTED: Final = 6
-# Each may start git to learn what it reaches.
+# Each act may start git to find out what it reaches.
 MOST_ACTS: Final = 200
-# What is not known of a command beyond the bounds: it may reach whatever others hold.
+# Stands for the unread rest of a command: it may reach every held file.
 UNREAD: Final = DestructiveAct(
     "a command too long or too deeply nested to be checked",
     Reach.WRITTEN,
@@ -199,8 +203,7 @@ _MOST_LINKS: Final = 50
 _ANY_PROGRAM: Final = "a program that is not named"
 _SOURCING: Final = frozenset({"source", "."})
 _TAKING_LISTS: Final = frozenset({"read", "mapfile", "readarray", "parallel", "xargs"})
-# What separates the words that may name a file, whatever they are part of; quotes are tried both
-# as separators and as nothing.
+# What separates words that may name a file; quotes are tried as separators and as nothing.
 _SEPARATORS: Final = re.compile(r"[\s;&|()<>`=,:{}$!\0]+")
 _QUOTES: Final = re.compile(r"[\"'\\]")
 _ESCAPED: Final = re.compile(r"\\(?:x([0-9a-fA-F]{1,2})|([0-7]{1,3})|u([0-9a-fA-F]{4}))")
@@ -211,9 +214,9 @@ _SEPARATING_QUOTES: Final = str.maketrans(dict.fromkeys("\"'`()[]{}<>,;:=|&$!\0"
 def destructive_acts(
     text: str, around: Surroundings, steps: Steps | None = None, nested: int = 0
 ) -> list[DestructiveAct]:
-    """Everything in `text` that would write over, remove, put back or commit files.
+    """Return everything in `text` that would overwrite, remove, discard or commit files.
 
-    The last one is UNREAD if the text is beyond the bounds of what is read, or does too much.
+    The last act is UNREAD if the text is too long or too complex, or contains too many acts.
     """
     acts: dict[DestructiveAct, None] = {}
     steps, seen = steps or Steps(), _Seen()
@@ -253,7 +256,7 @@ def _all_acts(
 
 
 def name_words(text: str) -> frozenset[str]:
-    """All words of a text, wherever they are, without quotes: those that may name a file."""
+    """Return all words of a text, without quotes, that may name a file."""
     plain = _ESCAPED.sub(_unescape, text.replace("\\\n", " "))
     joined = _SEPARATORS.split(_QUOTES.sub("", plain))
     apart = _LINE_BREAKS.sub(" ", plain).translate(_SEPARATING_QUOTES).split()
@@ -317,7 +320,7 @@ class _Seen:
             self._links[_full(command.folder, link)] = target
 
     def through_links(self, acts: tuple[DestructiveAct, ...], steps: Steps) -> list[DestructiveAct]:
-        """The same acts on what the links lead to that the text itself makes."""
+        """Return the same acts on the targets of links that the text itself creates."""
         steps.take(len(self._links) * sum(len(act.paths) for act in acts))
         return [
             act._replace(paths=(Word(target.text + _full(act.folder, word)[len(link) :]),))
@@ -332,7 +335,7 @@ class _Seen:
     def made_scripts(
         self, command: SimpleCommand, around: Surroundings, steps: Steps, nested: int
     ) -> Iterator[DestructiveAct]:
-        """What a script does that the text itself has written before."""
+        """Yield the acts of a script that the text itself has written before."""
         if not command.words or not self._scripts or nested > 1:
             return
         name = program_name(command.words[0])
@@ -354,8 +357,10 @@ def _full(folder: str | None, word: Word) -> str:
 
 
 def _after_adding(act: DestructiveAct, added: list[DestructiveAct]) -> Iterator[DestructiveAct]:
-    """What throws away staged files, also on those that the same command stages before. Where
-    these are all files, or in another folder, nothing is said of what git would refuse."""
+    """Apply an act on staged files also to those that the same command stages before.
+
+    If that is everything, or in another folder, it is unknown what git would refuse.
+    """
     is_plain = all(each.paths and each.folder == act.folder for each in added)
     informed = act._replace(
         is_all_or_nothing=act.is_all_or_nothing and is_plain,
@@ -373,7 +378,7 @@ def _after_adding(act: DestructiveAct, added: list[DestructiveAct]) -> Iterator[
 
 
 def _acts_of(command: SimpleCommand, steps: Steps, nested: int = 0) -> Iterator[DestructiveAct]:
-    """What one simple command would do, without its redirects."""
+    """Yield what one simple command would do, without its redirects."""
     command = unwrap(command)
     steps.take()
     if nested > _MOST_NESTED:
@@ -420,7 +425,7 @@ def _acts_of_code(
 
 
 def _shell_acts(command: SimpleCommand, steps: Steps, nested: int) -> Iterator[DestructiveAct]:
-    """A shell that is started by `find` or `xargs`, or one that reads a file of commands."""
+    """Read a shell that `find` or `xargs` starts, or one that reads a file of commands."""
     if any(word.text == UNKNOWN for word in command.words[1:2]):  # `sh <(...)`
         yield unresolved(_ANY_PROGRAM, command.folder)
     texts = tuple(inner_scripts(command))
@@ -439,7 +444,7 @@ def _shell_acts(command: SimpleCommand, steps: Steps, nested: int) -> Iterator[D
 def _acts_of_text(
     text: str, command: SimpleCommand, steps: Steps, nested: int
 ) -> Iterator[DestructiveAct]:
-    """What a text does that some program hands to a shell."""
+    """Yield the acts of a text that a program hands to a shell."""
     around = Surroundings(UNKNOWN if command.folder is None else command.folder)
     for inner in all_commands(text, around, steps, nested):
         yield from redirect_acts(inner)
@@ -449,8 +454,8 @@ def _acts_of_text(
 def _acts_behind(
     name: str, command: SimpleCommand, steps: Steps, nested: int
 ) -> Iterator[DestructiveAct]:
-    """A program that is not known may start another: one that is named in its arguments, or a text
-    that is a command."""
+    """Handle an unknown program: it may start a program that its arguments name, or run one as a
+    command."""
     words = command.words[1:]
     if UNKNOWN in name:
         yield unresolved(_ANY_PROGRAM, command.folder)

@@ -1,7 +1,7 @@
-"""Code that is given to an interpreter with its command: `python -c`, `node -e`, `awk`, a heredoc.
+"""Read code that a command gives to an interpreter: `python -c`, `node -e`, `awk`, a heredoc.
 
-Python is parsed: a file counts if it is written, not if it is read. Other code is not understood:
-if it looks as if it wrote, all that it names counts. A shell command in it is read like any other.
+Python is parsed: a file counts if it is written, not if it is read. Other code is not parsed: if it
+seems to write, all files that it names count. Shell commands in it are read like any others.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from moot.api.guard.shell.values import Word
 if TYPE_CHECKING:
     from moot.api.guard.shell.python_code import PythonCode
 
-# Which option is followed by code.
+# The option that is followed by code.
 INTERPRETERS: Final[Mapping[str, str]] = {
     "python": "c",
     "python3": "c",
@@ -54,7 +54,7 @@ _MOST_NAMED: Final = 200
 
 
 def code_acts(name: str, command: SimpleCommand) -> Iterator[DestructiveAct]:
-    """What the code of an interpreter's command writes, or names if it seems to write."""
+    """Yield what the code writes, or names if it seems to write."""
     code = _code_of(name, command)[:_MOST_CODE]
     if not code:
         return
@@ -69,7 +69,7 @@ def code_acts(name: str, command: SimpleCommand) -> Iterator[DestructiveAct]:
 
 
 def text_acts(name: str, code: str, folder: str | None) -> Iterator[DestructiveAct]:
-    """What code that is not understood names, if it seems to write."""
+    """Yield the files that unparsed code names, if it seems to write."""
     if not _WRITES.search(code):
         return
     texts = dict.fromkeys(found[2] for found in _QUOTED.finditer(code))
@@ -105,7 +105,7 @@ def _python_acts(name: str, command: SimpleCommand, code: PythonCode) -> Iterato
 
 
 def python_scripts(name: str, command: SimpleCommand) -> Iterator[str]:
-    """The shell commands that Python code hands to a shell or starts itself."""
+    """Yield the shell commands that Python code runs."""
     if _PYTHON.fullmatch(name):
         from moot.api.guard.shell.python_code import read_python
 
@@ -114,7 +114,7 @@ def python_scripts(name: str, command: SimpleCommand) -> Iterator[str]:
 
 
 def awk_acts(name: str, command: SimpleCommand) -> Iterator[DestructiveAct]:
-    """What an `awk` program prints to files; `if ($1 > 2)` is a comparison."""
+    """Yield the files that an `awk` program prints to; `if ($1 > 2)` is a comparison."""
     for word in command.words[1:]:
         code = word.text[:_MOST_CODE]
         if not _AWK_WRITES.search(_AWK_STRINGS.sub('""', code)):
@@ -128,7 +128,7 @@ def awk_acts(name: str, command: SimpleCommand) -> Iterator[DestructiveAct]:
 
 
 def sed_acts(name: str, command: SimpleCommand) -> Iterator[DestructiveAct]:
-    """The files that a script of `sed` writes with `w`: all that may be one, if there is a file."""
+    """Yield the files that a `sed` script writes with `w`, by a search that may find too many."""
     targets = tuple(
         Word(found[1].strip())
         for word in command.words[1:]
@@ -159,7 +159,7 @@ def _code_of(name: str, command: SimpleCommand) -> str:
 
 
 def _may_be_a_path(text: str) -> bool:
-    """A name with a dot or a slash in it, without blanks at its ends or line breaks."""
+    """True for a name with a dot or a slash that is not prose."""
     is_text = " " in text and "/" not in text
     plain = text.strip(".")
     return ("." in plain or "/" in plain) and not is_text

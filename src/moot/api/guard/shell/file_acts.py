@@ -1,7 +1,4 @@
-"""What programs that write, move or remove files would do to them, by a table of programs.
-
-Only what a program's arguments say is known. Reading is never an act.
-"""
+"""Programs that write, move or remove files, by a table. Only their arguments are read."""
 
 from __future__ import annotations
 
@@ -24,12 +21,12 @@ from moot.api.guard.shell.values import UNKNOWN, Word
 _WRITING: Final = frozenset({">", ">>", ">|", "&>", "&>>", ">&", "<>"})
 _APPENDING: Final = frozenset({">>", "&>>", "<>"})
 _DEVICES: Final = ("/dev/", "/proc/", "/sys/")
-_FILES_IN_MEMORY: Final = "/dev/shm/"  # of people who work there
+_FILES_IN_MEMORY: Final = "/dev/shm/"  # a worktree may be there
 _REMOTE: Final = re.compile(r"[\w.@-]{2,}:")
 
 
 def redirect_acts(command: SimpleCommand) -> Iterator[DestructiveAct]:
-    """The files that its output goes to."""
+    """Yield the files that a command's output is redirected to."""
     for redirect in filter(_is_file, command.redirects):
         yield DestructiveAct(
             "a redirect",
@@ -57,7 +54,8 @@ def _named(arguments: Arguments) -> tuple[Word, ...]:
 
 
 def _behind_script(arguments: Arguments) -> tuple[Word, ...]:
-    """`sed` and `perl`: the first operand is the script, unless an option gave it."""
+    """Skip the first operand, which is the script of `sed` and `perl`, unless an option gave
+    one."""
     has_script = any(name in arguments.values for name in ("e", "E", "f", "--expression", "--file"))
     return arguments.all_operands if has_script else arguments.all_operands[1:]
 
@@ -73,7 +71,7 @@ def _output_of_dd(arguments: Arguments) -> tuple[Word, ...]:
 
 
 def _behind_out(arguments: Arguments) -> tuple[Word, ...]:
-    """`openssl rand -out FILE`."""
+    """Return FILE of `openssl rand -out FILE`."""
     pairs = zip(arguments.words, arguments.words[1:], strict=False)
     return tuple(word for option, word in pairs if option.text == "-out")
 
@@ -87,7 +85,8 @@ def _first(arguments: Arguments) -> tuple[Word, ...]:
 
 
 def _new_archive(arguments: Arguments) -> tuple[Word, ...]:
-    """`tar cf FILE`, `tar -czf FILE`, `tar rf FILE`; what it unpacks is told by `input_acts`."""
+    """Return FILE of `tar cf FILE`, `tar -czf FILE`, `tar rf FILE`; `input_acts` handles
+    unpacking."""
     call = read_tar_call(arguments.words)
     if call.letter not in ("c", "r", "u"):
         return ()
@@ -96,12 +95,12 @@ def _new_archive(arguments: Arguments) -> tuple[Word, ...]:
 
 
 def _zipped(arguments: Arguments) -> tuple[Word, ...]:
-    """The archive; with `-m` also what it moves there."""
+    """Return the archive; with `-m` also the files that it moves there."""
     return arguments.all_operands[: None if arguments.has("m", "--move") else 1]
 
 
 def _formatted(*verbs: str) -> Callable[[Arguments], tuple[Word, ...]]:
-    """The files behind one of the verbs; without any, all of the folder."""
+    """Return the files after one of the verbs; without any, the whole folder."""
 
     def written(arguments: Arguments) -> tuple[Word, ...]:
         operands = arguments.all_operands
@@ -115,17 +114,18 @@ def _formatted(*verbs: str) -> Callable[[Arguments], tuple[Word, ...]]:
 
 
 def _by_ruff(arguments: Arguments) -> tuple[Word, ...]:
-    """`ruff format`; `ruff check` only with an option that fixes."""
+    """Return the files of `ruff format`, or of `ruff check` with an option that fixes."""
     fixes = arguments.has("--fix", "--fix-only", "--unsafe-fixes")
     return _formatted("format", *(("check",) if fixes else ()))(arguments)
 
 
 class _Program(NamedTuple):
-    """`written` tells what it writes or removes, `with_value` which options take a value.
+    """`written` returns what it writes or removes, `with_value` lists its options that take a
+    value.
 
-    `needs` are options without which it only reads, `dry` those with which it does. `edits` are
-    those with which what is in a file is kept; `keeps`: it always is. `called` are the names of the
-    files that it takes from a folder.
+    Without one of the options `needs`, or with one of `dry`, it only reads. With one of `edits` a
+    file's content is kept; with `keeps`, always. `called` are the name patterns of the files that
+    it takes from a folder.
     """
 
     written: Callable[[Arguments], tuple[Word, ...]]
@@ -143,7 +143,8 @@ def _formatter(
     written: Callable[[Arguments], tuple[Word, ...]] = _named,
     with_value: str = "",
 ) -> _Program:
-    """A program that rewrites source files; with these options none of them does."""
+    """Return the row of a program that rewrites source files; with the options in `dry` it only
+    checks."""
     dry = ("--check", "--diff", "--check-only", "--list-different", "--dry-run", "--stdin-filename")
     return _Program(written, f"--config {with_value}", needs, (), dry, True, called)
 
@@ -225,7 +226,7 @@ _PROGRAMS: Final[Mapping[str, _Program]] = {
     "pyupgrade": _formatter(*_PYTHON),
     "terraform": _formatter("*.tf", written=_formatted("fmt")),
 }
-# Programs that neither write their operands nor run them: what they name is only read or shown.
+# Programs that neither write nor run their operands.
 _READERS: Final = (
     "ls cat head tail grep egrep fgrep rg ag wc pwd echo printf test [ [[ stat file which type"
     " du df diff cmp cut tr jq nl id whoami basename dirname realpath readlink ps sleep less more"
@@ -237,11 +238,11 @@ _READERS: Final = (
     " brew dpkg git"
 )
 READERS: Final = frozenset(_READERS.split())
-# Programs that write what they read the names of; `python -m` is left out.
+# Programs whose input names the files that they write; without `python -m`.
 UNPACKING: Final = frozenset(
     {"patch", "tar", "bsdtar", "unzip", "zipfile", "tarfile", "7z", "7za", "cpio", "jar", "pax"}
 )
-# Names of programs that are hardly ever anything else, so that they count wherever they are.
+# Program names that are hardly ever any other word, so they count anywhere in a text.
 _UNMISTAKABLE: Final = "rm mv cp tee dd unlink shred truncate rmdir rsync sed git patch"
 UNMISTAKABLE: Final = frozenset(_UNMISTAKABLE.split())
 
@@ -249,7 +250,7 @@ UNMISTAKABLE: Final = frozenset(_UNMISTAKABLE.split())
 def program_acts(
     name: str, words: tuple[Word, ...], folder: str | None
 ) -> Iterator[DestructiveAct]:
-    """What the program `name` would write or remove with these arguments."""
+    """Yield what the program `name` would write or remove with these arguments."""
     if name in _COPYING:
         yield from _copy_acts(name, words, folder)
     program = _PROGRAMS.get(name)
@@ -274,17 +275,17 @@ def program_acts(
 
 
 def is_known_program(name: str) -> bool:
-    """Is it told by a table what this program writes?"""
+    """True if a table says what this program writes."""
     return name in _PROGRAMS or name in _COPYING or name in UNPACKING
 
 
 def unresolved(name: str, folder: str | None) -> DestructiveAct:
-    """An act that may write any file: what counts is what the text names."""
+    """Return an act that may write any file: every held file that the text names counts."""
     return DestructiveAct(name, Reach.NAMED, folder, (Word(UNKNOWN),), is_understood=False)
 
 
 class _TarCall(NamedTuple):
-    """`letter` is what it does: `x` for unpacking. `archive` None: standard input."""
+    """`letter` is the operation: `x` for unpacking. `archive` None: standard input."""
 
     letter: str
     archive: Word | None
@@ -304,7 +305,8 @@ _TAR_LETTERS: Final = {
 
 
 def read_tar_call(words: tuple[Word, ...]) -> _TarCall:
-    """The first word of `tar xvf FILE` holds options without a dash; their values follow it."""
+    """Read the arguments of `tar`. The first word of `tar xvf FILE` contains options without a
+    dash; their values follow it."""
     rest = list(words)
     values: dict[str, Word] = {}
     bundled = rest.pop(0).text if rest and not rest[0].text.startswith("-") else ""
@@ -331,7 +333,8 @@ def read_tar_call(words: tuple[Word, ...]) -> _TarCall:
 
 
 def input_acts(name: str, command: SimpleCommand) -> Iterator[DestructiveAct]:
-    """What `patch`, `tar x` and `unzip` write is named in what they read, not in their words."""
+    """Yield the acts of `patch`, `tar x` and `unzip`: their input names the files, not their
+    arguments."""
     words = command.words[1:]
     if name == "patch":
         yield from _patch_acts(command)
@@ -359,7 +362,7 @@ def input_acts(name: str, command: SimpleCommand) -> Iterator[DestructiveAct]:
 
 
 def _reads_names(name: str, words: tuple[Word, ...]) -> bool:
-    """Other programs that write what they read the names of: which files is not looked for."""
+    """True for other programs whose input names the files; that input is not read."""
     if name == "ed":
         return not read_arguments(words, "p").all_operands
     unpacks = any(word.text.lstrip("-")[:1] in ("x", "e", "i", "r") for word in words[:1])
@@ -392,9 +395,10 @@ def _patch_acts(command: SimpleCommand) -> Iterator[DestructiveAct]:
 def acts_on_input(
     name: str, command: SimpleCommand, read_from: Input, given: Word | None, into: Word | None
 ) -> Iterator[DestructiveAct]:
-    """What a program does that reads names from the file `given`, else from its standard input.
+    """Yield the act of a program that reads names from the file `given`, or from standard input.
 
-    What that is, is followed through `< FILE`, a heredoc and `cat FILE |`; else nothing is known.
+    Standard input is followed through `< FILE`, a heredoc and `cat FILE |`; otherwise it is
+    unknown.
     """
     text = ""
     if given is None or given.text == "-":
@@ -414,7 +418,7 @@ def acts_on_input(
 
 
 def read_standard_input(command: SimpleCommand) -> tuple[Word | None, str]:
-    """The file that a command reads on standard input, or the text; neither if that is unknown."""
+    """Return the file or the text that a command reads on standard input; neither if unknown."""
     for redirect in command.redirects:
         if redirect.operator == "<":
             return redirect.target, ""
@@ -439,7 +443,7 @@ def _below(folder: str | None, word: Word | None) -> str | None:
 
 
 class _CopyingProgram(NamedTuple):
-    """`takes_away`: what it copies is gone afterwards."""
+    """`takes_away`: the source is removed afterwards."""
 
     with_value: str = ""
     takes_away: bool = False
@@ -468,13 +472,13 @@ def _copy_acts(name: str, words: tuple[Word, ...], folder: str | None) -> Iterat
         return
     sources, target = _sources_and_target(arguments)
     if target is not None and not _REMOTE.match(target.text) and not _is_device(target):
-        # `rsync a/ b` is what a holds, put into b, by whatever names
+        # `rsync a/ b` puts the content of a into b, under unknown names
         copied = () if any(source.text.endswith("/") for source in sources) else sources
         yield DestructiveAct(name, Reach.WRITTEN, folder, (target,), copied=copied)
 
 
 def moved_acts(name: str, arguments: Arguments, folder: str | None) -> Iterator[DestructiveAct]:
-    """What is moved goes away from one place and over what is at the other."""
+    """Yield two acts: the source is removed, and the target is overwritten."""
     sources, target = _sources_and_target(arguments)
     if target is not None and sources:
         yield DestructiveAct(name, Reach.WRITTEN, folder, sources)

@@ -1,7 +1,7 @@
-"""Does a shell command only read? The one question before its text is read closely.
+"""Check whether a shell command only reads, before its text is parsed.
 
-It knows programs that write no file, and no others: every other command is read by `acts.py`, whose
-tables say what it destroys. So a program that is added there is seen without a word here.
+It lists programs that write no file. Every other command is parsed by `acts.py`, so a program that
+is added to the tables there needs no change here.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _FIND_ACTS: Final = ("-delete", "-exec", "-ok", "-fprint", "-fls")
 
 
 def only_reads(text: str) -> bool:
-    """True if every program in it is known to write no file; False if that cannot be told."""
+    """True if every program in the text is known to write no file; False if that is unknown."""
     if len(text) > LONGEST:
         return False
     plain = _TO_NOWHERE.sub(" ", text)
@@ -44,7 +44,7 @@ def only_reads(text: str) -> bool:
 
 def _reads(words: list[str]) -> bool:
     name, *rest = words
-    # As the shell unquotes them; braces may stand for options.
+    # Unquoted as by the shell; braces may expand to options.
     options = [word for word in rest if word.translate(_UNQUOTED).startswith(("-", "{"))]
     if name not in _READERS or "--pre" in rest:
         return False

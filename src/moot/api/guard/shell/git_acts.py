@@ -1,7 +1,7 @@
-"""What git's own commands would destroy, by a table of its subcommands.
+"""What git's subcommands would destroy, by a table.
 
-Git refuses much of it by itself: a merge, a pull or a plain checkout of a branch never overwrites
-what is not committed. Here is what it does without asking.
+Git itself refuses much: a merge, a pull or a plain checkout of a branch never overwrites
+uncommitted files. The table contains what git does without asking.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _ELSEWHERE: Final = ("--git-dir", "--work-tree")
 
 
 class GitCall(NamedTuple):
-    """A subcommand with its arguments, where it runs, and what was added before it."""
+    """A subcommand with its arguments, its folder, and the shell command it is part of."""
 
     subcommand: str
     words: tuple[Word, ...]
@@ -36,7 +36,7 @@ class GitCall(NamedTuple):
     command: SimpleCommand = SimpleCommand((), (), None)
 
     def act(self, reach: Reach, paths: tuple[Word, ...] = (), **more: object) -> DestructiveAct:
-        """Paths that only the shell knows may be any: then it is all of the folder."""
+        """Return an act of this call; if a path is unknown, the whole folder counts."""
         known = all(word.is_known for word in paths)
         act = DestructiveAct(
             name=f"git {self.subcommand}",
@@ -51,7 +51,7 @@ class GitCall(NamedTuple):
 def git_acts(
     words: tuple[Word, ...], folder: str | None, command: SimpleCommand | None = None
 ) -> Iterator[DestructiveAct]:
-    """What `git WORDS` would destroy; `command` says what it reads on standard input."""
+    """Yield what `git WORDS` would destroy; `command` tells what it reads on standard input."""
     call = read_git_call(words, folder)
     if call is not None and command is not None:
         call = call._replace(command=command._replace(folder=call.folder))
@@ -61,7 +61,7 @@ def git_acts(
 
 
 def read_git_call(words: tuple[Word, ...], folder: str | None) -> GitCall | None:
-    """The subcommand behind git's own options; None if there is none that can be read."""
+    """Return the subcommand after git's global options; None if it is unknown."""
     own = read_arguments(words, _GLOBAL_WITH_VALUE, stops_at_operand=True)
     if not own.operands or not own.operands[0].is_known:
         return None
@@ -73,7 +73,7 @@ def read_git_call(words: tuple[Word, ...], folder: str | None) -> GitCall | None
 
 
 def texts_run_by_git(words: tuple[Word, ...]) -> Iterator[str]:
-    """The shell texts that git runs: of an alias, and of `git difftool -x`."""
+    """Yield the shell texts that git runs: in an alias, and in `git difftool -x`."""
     yield from (word.text.partition("=!")[2] for word in words if "=!" in word.text)
     call = read_git_call(words, None)
     if call is not None and call.subcommand == "config":
@@ -90,7 +90,7 @@ def _inside(folder: str | None, word: Word) -> str | None:
 
 
 def _checkout(call: GitCall) -> Iterator[DestructiveAct]:
-    """`checkout X` may mean a branch or a file. As a path, the name of a branch reaches nothing."""
+    """Handle `checkout X`, a branch or a file. A branch name used as a path reaches nothing."""
     arguments = read_arguments(call.words, "b B --orphan --conflict --pathspec-from-file")
     if arguments.has("-p", "p", "--patch"):
         return
@@ -116,7 +116,7 @@ def _checkout(call: GitCall) -> Iterator[DestructiveAct]:
 
 
 def _target(arguments: Arguments) -> str:
-    """The commit that is named, if just one is, and no path."""
+    """Return the commit, if exactly one operand and no path is given."""
     if len(arguments.operands) != 1 or arguments.has_mark or not arguments.operands[0].is_known:
         return ""
     name = arguments.operands[0].text
@@ -145,7 +145,7 @@ def _reset(call: GitCall) -> Iterator[DestructiveAct]:
 
 
 def _moved_head(call: GitCall, arguments: Arguments, *new: str) -> DestructiveAct:
-    """HEAD goes to another branch or commit. `target` is empty if it is certain to be another."""
+    """Return an act that moves HEAD. `target` is empty if HEAD surely changes."""
     makes_one = arguments.has(*new) or arguments.has("--detach", "d")
     target = "" if makes_one else _target(arguments)
     return call.act(Reach.HEAD, safer=Safer.WORKTREE, target=target)
@@ -159,7 +159,7 @@ def _switch(call: GitCall) -> Iterator[DestructiveAct]:
 
 
 def _stash(call: GitCall) -> Iterator[DestructiveAct]:
-    """What is stashed is still in git, but no longer where its holder works on it."""
+    """Handle `git stash`: git keeps the content, but removes it from where its holder works."""
     verb = call.words[0].text if call.words else "push"
     if verb in ("pop", "apply"):
         yield from _unstash(call)
@@ -186,7 +186,7 @@ def _stash(call: GitCall) -> Iterator[DestructiveAct]:
 
 
 def _unstash(call: GitCall) -> Iterator[DestructiveAct]:
-    """Git refuses to write over what is not committed; the rest comes out of the stash."""
+    """Handle `git stash pop`: git refuses to overwrite uncommitted files, and writes the others."""
     operands = read_arguments(call.words[1:]).all_operands
     name = operands[0].text if operands else "0"
     stash = f"stash@{{{name}}}" if name.isdecimal() else name
@@ -194,7 +194,7 @@ def _unstash(call: GitCall) -> Iterator[DestructiveAct]:
 
 
 def _apply(call: GitCall) -> Iterator[DestructiveAct]:
-    """`git apply` and `git am`: what they write is named in the patch."""
+    """Handle `git apply` and `git am`: the patch names the files."""
     arguments = read_arguments(call.words, "p C --directory --exclude --include --whitespace")
     if arguments.has(
         "--check", "--stat", "--numstat", "--summary", "--cached", "--abort", "--continue"
@@ -215,7 +215,7 @@ def _am(call: GitCall) -> Iterator[DestructiveAct]:
 
 
 def _update_index(call: GitCall) -> Iterator[DestructiveAct]:
-    """A file that git is told not to look at: its changes are seen by nobody any more."""
+    """Handle options that make git ignore changes of a file, so that `git status` hides them."""
     arguments = read_arguments(call.words, "--cacheinfo --chmod")
     if arguments.has("--assume-unchanged", "--skip-worktree") and arguments.all_operands:
         yield call.act(Reach.HIDDEN, arguments.all_operands, name="git update-index")
@@ -236,7 +236,7 @@ def _update_ref(call: GitCall) -> Iterator[DestructiveAct]:
 
 
 def _rebase(call: GitCall) -> Iterator[DestructiveAct]:
-    """`git rebase UPSTREAM BRANCH` switches to that branch first."""
+    """Handle `git rebase UPSTREAM BRANCH`, which first switches to that branch."""
     yield from _integrate(call)
     arguments = read_arguments(call.words, "s X x C --onto --strategy --exec")
     if len(arguments.operands) == 2 and arguments.operands[1].is_known:
@@ -250,7 +250,7 @@ def _bisect(call: GitCall) -> Iterator[DestructiveAct]:
 
 
 def _written_by_output(call: GitCall) -> Iterator[DestructiveAct]:
-    """`git diff --output=FILE`, `git archive -o FILE`."""
+    """Handle `git diff --output=FILE` and `git archive -o FILE`."""
     arguments = read_arguments(call.words, "o S G --output")
     names = ("--output", "o") if call.subcommand == "archive" else ("--output",)
     paths = tuple(arguments.values[name] for name in names if name in arguments.values)
@@ -274,7 +274,7 @@ def _clean(call: GitCall) -> Iterator[DestructiveAct]:
 
 
 def _without_excluded(arguments: Arguments) -> tuple[Word, ...]:
-    """The last `-e` as git's own way to leave something out."""
+    """Return the operands, with the last `-e` as a pathspec that excludes it."""
     given = [arguments.values[name] for name in ("e", "--exclude") if name in arguments.values]
     excluded = tuple(
         Word(f":(exclude,glob)**/{word.text.strip('/')}{rest}")
@@ -286,13 +286,14 @@ def _without_excluded(arguments: Arguments) -> tuple[Word, ...]:
 
 
 def _worktree(call: GitCall) -> Iterator[DestructiveAct]:
-    """Somebody may work in it; and if it is forced, what is not committed there goes too."""
+    """Handle `git worktree remove`: an agent may work there; with force, uncommitted work is lost
+    too."""
     arguments = read_arguments(call.words)
     operands = arguments.all_operands
     if len(operands) < 2 or operands[0].text != "remove" or not operands[1].is_known:
         return
     name = "git worktree remove"
-    # Git refuses it by itself if something is not committed there, unless it is forced.
+    # Without force, git itself refuses if there are uncommitted changes.
     yield DestructiveAct(name, Reach.WRITTEN, call.folder, operands[1:2], keeps_content=True)
     if arguments.has("f", "--force"):
         folder = _inside(call.folder, operands[1])
@@ -300,7 +301,7 @@ def _worktree(call: GitCall) -> Iterator[DestructiveAct]:
 
 
 def _commit(call: GitCall) -> Iterator[DestructiveAct]:
-    """What is staged; with `-a` all that is tracked; with paths only these."""
+    """Handle `git commit`: what is staged; with `-a` all tracked changes; with paths only these."""
     arguments = read_arguments(
         call.words,
         "m F C c t u S --message --file --author --date --reuse-message --reedit-message --fixup"
@@ -314,7 +315,7 @@ def _commit(call: GitCall) -> Iterator[DestructiveAct]:
 
 
 def added_before_commit(call: GitCall) -> DestructiveAct | None:
-    """`git add` in front of a `git commit`: what the commit will hold besides."""
+    """Return what `git add` stages for a `git commit` later in the same text."""
     arguments = read_arguments(call.words, "--chmod --pathspec-from-file")
     if call.subcommand not in ("add", "stage") or arguments.has("n", "--dry-run", "p", "i"):
         return None
@@ -354,7 +355,8 @@ def _checkout_index(call: GitCall) -> Iterator[DestructiveAct]:
 
 
 def _integrate(call: GitCall) -> Iterator[DestructiveAct]:
-    """Git keeps off uncommitted work, unless it is told to stash it, or to give up half-way."""
+    """Handle merge, pull and the like: git keeps uncommitted work, except with autostash or an
+    abort."""
     arguments = read_arguments(call.words)
     if arguments.has("--autostash"):
         yield call.act(Reach.CHANGED, safer=Safer.STASH)

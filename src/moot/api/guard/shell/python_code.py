@@ -1,7 +1,7 @@
-"""What Python code that is given with a command would write: parsed, never run.
+"""Find out which files Python code would write; the code is parsed, never run.
 
-A path counts if it is written out, or if a variable holds it that is set once. What is written by
-any other path makes the code unresolved.
+A path is known if it is a literal, or a variable that is set once. Any other written path makes the
+code unresolved.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 _WRITING_MODES: Final = frozenset("wax+")
-# Which of its arguments a function writes or removes.
+# The positions of the arguments that a function writes or removes.
 _FUNCTIONS: Final = {
     "os.remove": (0,),
     "os.unlink": (0,),
@@ -29,9 +29,9 @@ _FUNCTIONS: Final = {
     "shutil.copyfile": (1,),
     "shutil.copytree": (1,),
 }
-# Methods of a path that write it, and those that also write their first argument.
+# Methods of a path that write it; `rename` and `replace` also write their argument.
 _OF_A_PATH: Final = frozenset({"write_text", "write_bytes", "unlink", "rmdir", "rename", "replace"})
-# Methods of anything that write the file they are given.
+# Methods of any object that write the given file.
 _SAVING_NAMES: Final = (
     "save savefig to_csv to_json to_excel to_parquet to_pickle to_html savetxt tofile extractall"
     " urlretrieve"
@@ -44,9 +44,9 @@ _OPAQUE: Final = frozenset({"exec", "eval", "__import__", "runpy.run_path", "run
 
 
 class PythonCode(NamedTuple):
-    """`written` are paths, `scripts` what it hands to a shell or starts as a program.
+    """`written` are paths, `scripts` are shell texts and programs that it runs.
 
-    `is_unresolved`: it writes something by a path, or runs something, that is not written out.
+    `is_unresolved`: it writes a path, or runs something, that is not a literal.
     """
 
     text: str
@@ -56,7 +56,7 @@ class PythonCode(NamedTuple):
 
 
 def read_python(code: str) -> PythonCode | None:
-    """What the code writes; None if it does not parse."""
+    """Return what the code writes; None if it does not parse."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -87,7 +87,7 @@ class _Reader:
                 self._read_call(node)
 
     def _imported(self) -> Iterator[tuple[str, str]]:
-        """The full name of what an import names: `from pathlib import Path as P`."""
+        """Yield the full name of each imported name: `from pathlib import Path as P`."""
         for node in self._nodes:
             if isinstance(node, ast.Import):
                 for each in node.names:
@@ -97,7 +97,7 @@ class _Reader:
                     yield each.asname or each.name, f"{node.module}.{each.name}"
 
     def _assigned(self) -> dict[str, ast.expr | None]:
-        """What a name stands for, if it is set just once; else None."""
+        """Return the value of each name that is set exactly once; None for the others."""
         values: dict[str, ast.expr | None] = {}
         for node in self._nodes:
             if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
@@ -161,7 +161,7 @@ class _Reader:
             self.written.append(text)
 
     def _run(self, argument: ast.expr | None) -> None:
-        """A text for a shell, or a list of words."""
+        """Note a text for a shell, or a list of words."""
         import shlex
 
         if isinstance(argument, ast.List | ast.Tuple):
@@ -176,7 +176,7 @@ class _Reader:
             self.scripts.append(text)
 
     def _text(self, node: ast.expr, nested: int = 0) -> str | None:
-        """The text or path that an expression is; None if that cannot be told."""
+        """Return the value of an expression that is a text or path; None if unknown."""
         if nested > 8:
             return None
         if isinstance(node, ast.Constant):
@@ -196,7 +196,7 @@ class _Reader:
         return None
 
     def _full_name(self, node: ast.expr) -> str:
-        """`P` as `pathlib.Path` if it was imported so; empty if it is no plain name."""
+        """Return `pathlib.Path` for `P` if it was imported so; empty if it is not a plain name."""
         parts: list[str] = []
         while isinstance(node, ast.Attribute):
             parts.append(node.attr)

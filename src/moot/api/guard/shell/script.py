@@ -1,10 +1,10 @@
-"""The simple commands of a shell text, each with the folder it runs in.
+"""Split a shell text into simple commands, each with the folder it runs in.
 
-A plain `cd` is followed, and so are variables that are set in the same text. Loops and conditions
-are read as if all of their parts ran once. `folder` is None behind a `cd` that was not understood.
+A plain `cd` and variables set in the same text are followed. All parts of loops and conditions are
+read as if they ran once. `folder` is None after a `cd` that is not understood.
 
-`TooComplex` is raised where a text is too long, too deeply nested or makes too large values: then
-nothing is known of the rest of it.
+`TooComplex` is raised if a text is too long, too deeply nested, or makes too large values: the rest
+is unknown then.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _FOLDER_CHANGES: Final = frozenset({"cd", "pushd", "popd"})
 _PIPES: Final = frozenset({"|", "|&"})
 _TOP_FOLDER: Final = re.compile(r"\s*git\s+rev-parse\s+--show-toplevel\s*(2>\s*/dev/null\s*)?")
 _TEMPORARY: Final = re.compile(r"\s*mktemp(\s[^;&|]*)?")
-_FRESH: Final = "made-by-mktemp"  # a path that nobody can hold yet
+_FRESH: Final = "made-by-mktemp"  # a new path, so no agent holds it
 
 
 class Surroundings(NamedTuple):
@@ -61,8 +61,8 @@ class Redirect(NamedTuple):
 class SimpleCommand(NamedTuple):
     """A program with its arguments; no words if there are redirects only.
 
-    `fed_by` are the commands whose output it reads, the nearest first. `settings` are the variables
-    that are set for it alone. `is_inner`: its output becomes words of another one.
+    `fed_by` are the commands whose output it reads, the nearest first. `settings` are variables
+    that are set for it alone. `is_inner`: its output becomes words of another command.
     """
 
     words: tuple[Word, ...]
@@ -100,9 +100,10 @@ class _State:
 def read_script(
     text: str, around: Surroundings, steps: Steps | None = None
 ) -> Iterator[SimpleCommand]:
-    """Every simple command in `text`, those inside of `$(...)` before the one that uses them.
+    """Yield every simple command in `text`; those inside of `$(...)` come before the one that uses
+    them.
 
-    What was read before a bound was reached is given first; then TooComplex is raised.
+    At a limit, it yields what was read so far, then raises TooComplex.
     """
     values: dict[str, tuple[str, ...]] = {
         name: (value,) for name, value in around.variables.items() if len(value) <= MOST_VALUE
@@ -154,7 +155,8 @@ class _Reader:
         fed_by: tuple[SimpleCommand, ...],
         was_or: bool,
     ) -> SimpleCommand | None:
-        """One simple command has been read: what it changes for the next, and itself."""
+        """Return the simple command that these tokens make, and apply its effects on the next
+        ones."""
         tokens = _without_keywords(tokens)
         if not tokens:
             return None
@@ -196,7 +198,7 @@ class _Reader:
                 self._read_inner_commands(inner, state, nested)
 
     def _bind_loop(self, tokens: list[Token], state: _State) -> None:
-        """`for NAME in WORDS`: inside, the name may be each of them."""
+        """Bind the name in `for NAME in WORDS` to all of the words."""
         name = _plain(tokens[1]) if len(tokens) > 1 else ""
         words = [word for token in tokens[3:] for word in self._expand(token.parts, state)]
         if name and words:
@@ -207,7 +209,7 @@ class _Reader:
     def _take_settings(
         self, tokens: list[Token], state: _State
     ) -> tuple[tuple[Word, ...], list[Token]]:
-        """The assignments in front of a command, and the rest."""
+        """Split the assignments before a command from the rest."""
         settings: list[Word] = []
         for place, token in enumerate(tokens):
             if token.kind is not TokenKind.WORD or _assignment(token) is None:
@@ -227,7 +229,7 @@ class _Reader:
                 state.values[name] = (value,)
 
     def _follow(self, command: SimpleCommand, state: _State, was_or: bool) -> None:
-        """What this command changes for those behind it."""
+        """Apply what this command changes for the next ones."""
         name = command.words[0].text if command.words else ""
         if name in _DECLARING:
             self._set(tuple(word for word in command.words[1:] if "=" in word.text), state)
@@ -241,12 +243,12 @@ class _Reader:
         return expand(parts, state.values, lambda text: self._output(text, state), self._steps)
 
     def _expand_whole(self, parts: tuple[Part, ...], state: _State) -> Word:
-        """An assignment is one word, whatever blanks its value holds."""
+        """Expand an assignment to one word: blanks in its value do not split it."""
         whole = tuple(part._replace(is_quoted=True) for part in parts)
         return next(iter(self._expand(whole, state)), Word(""))
 
     def _output(self, text: str, state: _State) -> str | None:
-        """What an inner command prints, for the few of which that can be told."""
+        """Return what an inner command prints, for the few where it is known."""
         if text.strip() == "pwd":
             return state.folder
         if self._root and _TOP_FOLDER.fullmatch(text):
@@ -257,7 +259,7 @@ class _Reader:
 
 
 def _folder_after(name: str, words: tuple[Word, ...], state: _State) -> str | None:
-    """The folder behind a `cd`, `pushd` or `popd`; None if it cannot be told."""
+    """Return the folder after a `cd`, `pushd` or `popd`; None if unknown."""
     if name == "popd":
         return state.stack.pop() if state.stack else None
     if name == "pushd":
@@ -277,13 +279,13 @@ def _folder_after(name: str, words: tuple[Word, ...], state: _State) -> str | No
 
 
 def join_folder(folder: str, path: str) -> str | None:
-    """The folder that `path` is seen from `folder`; None if no system has one of so long a name."""
+    """Join a path to a folder; None if it is longer than any system allows."""
     joined = os.path.join(folder, path)
     return os.path.normpath(joined) if len(joined) <= _LONGEST_FOLDER else None
 
 
 def _without_keywords(tokens: list[Token]) -> list[Token]:
-    """Without `if`, `do`, `time` and their like; a `case` begins behind its `in`."""
+    """Strip `if`, `do`, `time` and the like; the body of a `case` begins after `in`."""
     place = behind = 0
     while place < len(tokens):
         word = _plain(tokens[place])
@@ -302,7 +304,7 @@ def _without_keywords(tokens: list[Token]) -> list[Token]:
 
 
 def _plain(token: Token) -> str:
-    """The text of a word that is nothing but text without quotes; else nothing."""
+    """Return the text of a word without quotes or variables; empty for any other word."""
     if token.kind is not TokenKind.WORD or len(token.parts) != 1:
         return ""
     (part,) = token.parts

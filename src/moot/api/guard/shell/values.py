@@ -1,7 +1,7 @@
-"""What a word of a shell command stands for: variables, `~`, braces and wildcards.
+"""Expand the words of a shell command: variables, `~`, braces and wildcards.
 
-UNKNOWN stands where only the running shell could tell. A word may stand for several, as in
-`{a,b}.txt`, or as the variable of a `for` does.
+UNKNOWN replaces what only the running shell knows. A word may expand to several, as `{a,b}.txt` or
+the variable of a `for` does.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from moot.core.shell_words import LETTERS_A_STEP, Part, PartKind, Steps, TooComp
 
 UNKNOWN: Final = "\0"
 MOST_WORDS: Final = 500
-# A word that variables make longer is beyond what is read.
+# Words that variables make longer than this are not read.
 MOST_VALUE: Final = 1 << 16
 _MOST_BRACES: Final = 20
 _WILDCARDS: Final = re.compile(r"[*?\[]")
 _BRACES: Final = re.compile(r"\{([^{},]*+,[^{}]*+)\}")
 _RANGE: Final = re.compile(r"\{(\d{1,4})\.\.(\d{1,4})\}")
 _BLANKS: Final = re.compile(r"[ \t\n]+")
-# Without these a text stands for itself.
+# A text without these characters needs no expansion.
 _SPECIAL: Final = re.compile(r"[*?\[{~ \t\n]")
 
 
@@ -38,25 +38,25 @@ class Word(NamedTuple):
 
 
 class _Piece(NamedTuple):
-    """`is_given`: by a variable or a command, not by the text itself."""
+    """`is_given`: the text comes from a variable or a command."""
 
     text: str
     is_quoted: bool
     is_given: bool = False
 
 
-# What variables may hold; a name that is missing is unknown.
+# The possible values of each variable; a missing name is unknown.
 Values = Mapping[str, tuple[str, ...]]
-# What a command inside of `$(...)` prints, if that can be told.
+# Returns what a command inside of `$(...)` prints; None if unknown.
 OutputOf = Callable[[str], str | None]
 
 
 def expand(
     parts: tuple[Part, ...], values: Values, output_of: OutputOf, steps: Steps
 ) -> tuple[Word, ...]:
-    """All words that this one may stand for, in order; behind MOST_WORDS of them an unknown one.
+    """Return all words that this one may expand to, in order; after MOST_WORDS an unknown one.
 
-    TooComplex if one is too long, or all of it takes too many steps.
+    Raises TooComplex if a word is too long, or if expanding takes too many steps.
     """
     steps.take(len(parts))
     if len(parts) == 1 and parts[0].kind is PartKind.TEXT:
@@ -80,7 +80,7 @@ def _all_words(choices: list[tuple[_Piece, ...]], values: Values, steps: Steps) 
 
 
 def _take_steps(pieces: tuple[_Piece, ...], steps: Steps) -> int:
-    """Count the work on these pieces, and return how long they are together."""
+    """Count the work on these pieces, and return their total length."""
     length = sum(len(piece.text) for piece in pieces)
     steps.take(1 + length // LETTERS_A_STEP + len(pieces) // 8)
     return length
@@ -98,7 +98,7 @@ def _choices(part: Part, values: Values, output_of: OutputOf) -> Iterator[_Piece
 
 
 def _fields(pieces: tuple[_Piece, ...]) -> Iterator[tuple[_Piece, ...]]:
-    """A variable that is not quoted is split at its blanks."""
+    """Split an unquoted variable at its blanks."""
     field: list[_Piece] = []
     for piece in pieces:
         first, *more = (piece.text,) if piece.is_quoted else _BLANKS.split(piece.text)
@@ -111,7 +111,7 @@ def _fields(pieces: tuple[_Piece, ...]) -> Iterator[tuple[_Piece, ...]]:
 
 
 def _without_braces(field: tuple[_Piece, ...]) -> Iterator[tuple[_Piece, ...]]:
-    """Every alternative of the first braces, and so on; braces across quotes stay as they are."""
+    """Yield every alternative of the braces; braces that contain quotes are not expanded."""
     for place, piece in enumerate(field):
         alternatives = None if piece.is_quoted else _alternatives(piece.text)
         if alternatives is not None:
@@ -140,7 +140,7 @@ def _alternatives(text: str) -> list[str] | None:
 
 
 def _with_home(field: tuple[_Piece, ...], values: Values) -> tuple[_Piece, ...]:
-    """`~` and `~/x` are in the home folder; that of somebody else is unknown."""
+    """Expand `~` and `~/x` to the home folder; another user's home is unknown."""
     if not field or field[0].is_quoted or not field[0].text.startswith("~"):
         return field
     name, slash, rest = field[0].text.partition("/")

@@ -1,5 +1,5 @@
-"""The texts that a command hands to another shell: by `-c`, as a heredoc, by a pipe, to `eval`,
-`trap`."""
+"""Unwrap programs that start another one, and find texts for inner shells (`-c`, heredoc,
+`eval`)."""
 
 from __future__ import annotations
 
@@ -13,16 +13,14 @@ from moot.api.guard.shell.script import SimpleCommand, Surroundings, read_script
 from moot.api.guard.shell.values import UNKNOWN, Word
 from moot.core.shell_words import Steps, TooComplex
 
-# The program behind one that starts another: `env`, `sudo`, `timeout`, `uv run` and the like.
-
 _ASSIGNMENT: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
 _MOST_NESTED: Final = 8
 
 
 class _Wrapper(NamedTuple):
-    """Its options with a value, how many operands of its own it takes, and its words for "run".
+    """Options with a value, the number of its own operands, and its verbs for "run".
 
-    `own`: what stands in place of these words is the program itself, unless it is one of them.
+    `own`: any first word that is not one of these is the program itself.
     """
 
     with_value: str = ""
@@ -81,7 +79,7 @@ _PYTHON: Final = re.compile(r"(?:python|pypy)[\d.]*")
 
 
 def unwrap(command: SimpleCommand) -> SimpleCommand:
-    """The command that really runs, without what starts it; its program without its folder."""
+    """Return the command that really runs, without its wrappers."""
     for _ in range(_MOST_NESTED):
         if not command.words:
             return command
@@ -102,7 +100,7 @@ def program_name(word: Word) -> str:
 
 
 def _module(command: SimpleCommand) -> SimpleCommand | None:
-    """`python -m black` is `black`."""
+    """Return `black` for `python -m black`."""
     for place, word in enumerate(command.words[1:], 1):
         if word.text == "-m" and place + 1 < len(command.words):
             return command._replace(words=command.words[place + 1 :])
@@ -136,7 +134,7 @@ def _inner(name: str, command: SimpleCommand, wrapper: _Wrapper) -> SimpleComman
 
 
 def _behind_verb(words: list[Word], wrapper: _Wrapper) -> list[Word]:
-    """The program with its arguments; nothing if the wrapper does something else."""
+    """Return the program with its arguments; nothing if the wrapper does something else."""
     for verb in wrapper.verbs:
         parts = verb.split()
         if [word.text for word in words[: len(parts)]] == parts:
@@ -166,10 +164,9 @@ _MOST_INNER_SCRIPTS: Final = 6
 def all_commands(
     text: str, around: Surroundings, steps: Steps | None = None, nested: int = 0
 ) -> Iterator[SimpleCommand]:
-    """Every simple command of a text, and of the texts it hands to other shells.
+    """Yield every simple command of a text, unwrapped, and of the texts it hands to other shells.
 
-    A command that starts another program is given back as that program's. TooComplex beyond the
-    bounds of what is read.
+    Raises TooComplex at a limit.
     """
     if nested > _MOST_INNER_SCRIPTS:
         raise TooComplex
@@ -183,7 +180,7 @@ def all_commands(
 
 
 def inner_scripts(command: SimpleCommand) -> Iterator[str]:
-    """The texts that this command, if it is a shell, reads as commands."""
+    """Yield the texts that this command, if it is a shell, runs as commands."""
     name = program_name(command.words[0]) if command.words else ""
     words = command.words[1:]
     if name == "eval":
