@@ -84,7 +84,7 @@ class View(Protocol):
     """A consistent view of the ledger: it does not change while it is open."""
 
     def newest_position(self) -> int:
-        """The position of the newest event, from 1: the number of events in all streams."""
+        """Return the position of the newest event, from 1: the number of events in all streams."""
         ...
 
     def records_after(self, position: int, limit: int = 1000) -> list[Record]:
@@ -96,7 +96,7 @@ class View(Protocol):
 
     def head(self, stream: str) -> Head | None: ...
     def streams(self) -> Iterator[tuple[str, Head]]:
-        """All streams with their heads, in order of creation."""
+        """Return all streams with their heads, in order of creation."""
         ...
 
     def records(self, stream: str, after: int = -1) -> Iterator[Record]:
@@ -116,7 +116,7 @@ class View(Protocol):
         ...
 
     def values(self, space: str) -> dict[str, bytes]:
-        """The values of all rows of `space`, by key; faster than `rows` for many rows."""
+        """Return the values of all rows of `space`, by key; faster than `rows` for many rows."""
         ...
 
     def search(self, space: str, words: str, limit: int = 100) -> list[str]:
@@ -124,42 +124,42 @@ class View(Protocol):
         ...
 
     def all_rows(self) -> Iterator[tuple[str, StoredRow]]:
-        """Every index row with its space; for `rebuild`, which compares them."""
+        """Return every index row with its space; for `rebuild`, which compares them."""
         ...
 
     def all_words(self) -> Iterator[tuple[str, str, str]]:
-        """Every text of the full-text index as (space, key, text)."""
+        """Return every text of the full-text index as (space, key, text)."""
         ...
 
     def all_snapshots(self) -> Iterator[Snapshot]: ...
     def heartbeat(self, agent: str) -> Heartbeat | None: ...
     def heartbeats(self, since: Millis = 0) -> list[Heartbeat]:
-        """The latest heartbeat of each agent, ordered by agent; only those since `since`."""
+        """Return the latest heartbeat of each agent, ordered by agent; only those since `since`."""
         ...
 
     def heartbeat_times(self) -> dict[str, int]:
-        """The time of each agent's latest heartbeat, without its proof."""
+        """Return the time of each agent's latest heartbeat, without its proof."""
         ...
 
     def cursor(self, agent: str, name: str) -> int: ...
     def all_cursors(self) -> Iterator[tuple[str, str, int]]:
-        """Every delivery cursor: agent, name, position; for a copy of the ledger."""
+        """Return every delivery cursor: agent, name, position; for a copy of the ledger."""
         ...
 
     def all_notes(self) -> Iterator[str]:
-        """Every stored checkpoint, oldest first."""
+        """Return every stored checkpoint, oldest first."""
         ...
 
     def newest_note(self) -> str | None:
-        """The newest checkpoint."""
+        """Return the newest checkpoint."""
         ...
 
     def pinned_head(self, stream: str) -> Head | None:
-        """The head of `stream` in the newest checkpoint."""
+        """Return the head of `stream` in the newest checkpoint."""
         ...
 
     def pinned_heads(self) -> Iterator[tuple[str, Head]]:
-        """All heads in the newest checkpoint, in order of creation."""
+        """Return all heads in the newest checkpoint, in order of creation."""
         ...
 
     def moved_heads(self) -> list[tuple[str, Head]]:
@@ -167,20 +167,20 @@ class View(Protocol):
         ...
 
     def node(self, level: int, index: int) -> bytes:
-        """A node of the head tree as of the newest checkpoint; KeyError if absent."""
+        """Return a node of the head tree as of the newest checkpoint; KeyError if absent."""
         ...
 
     def all_nodes(self) -> Iterator[tuple[tuple[int, int], bytes]]:
-        """Every node of the head tree; for `rebuild`, which compares them."""
+        """Return every node of the head tree; for `rebuild`, which compares them."""
         ...
 
     def count_streams_and_events(self) -> tuple[int, int]:
-        """How many streams there are, and how many events."""
+        """Return how many streams there are, and how many events."""
         ...
 
     def forks(self) -> Iterator[Record]: ...
     def version_of_others(self) -> int:
-        """A number that changes when another store object has written, in any process."""
+        """Return a number that changes when another store object has written, in any process."""
         ...
 
 
@@ -245,7 +245,7 @@ class Store(Protocol):
         ...
 
     def version(self) -> int:
-        """A number that changes after every write, in any process."""
+        """Return a number that changes after every write, in any process."""
         ...
 
     def backup(self, target: Path) -> None:

@@ -32,7 +32,7 @@ def _written(document: SessionDocument, entry: DebateEntry) -> str:
 
 
 def _yielded(document: SessionDocument) -> dict[str, str]:
-    """The first entry of each id, as written, in file order."""
+    """Return the first entry of each id, as written, in file order."""
     texts: dict[str, str] = {}
     for entry in document.entries:
         if entry.yielded:
@@ -153,7 +153,7 @@ _REST: Final = (
 
 
 def compare(old: bytes | str, new: bytes | str) -> tuple[Finding, ...]:
-    """Every way in which the new version did more than grow."""
+    """Return every way in which the new version did more than grow."""
     versions = FileVersions(read_document(old), read_document(new))
     findings = check_all(APPEND_ONLY_RULES, versions)
     # Said only if nothing above explains it: a changed entry changes the dialogue too.

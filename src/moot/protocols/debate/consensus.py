@@ -66,7 +66,7 @@ class ConsensusVerdict(msgspec.Struct, frozen=True):
 
 
 def find_vote(entry: DebateEntry) -> DebateVote | None:
-    """The vote in an entry: both its parts sound, or none (A-51)."""
+    """Return the vote in an entry: both its parts sound, or none (A-51)."""
     stance, sure = entry.stance, entry.confidence
     return None if stance is None or sure is None else DebateVote(stance, sure)
 
@@ -150,7 +150,7 @@ class RunningTally:
         return _EXACT.subtract(self.sums[Stance.APPROVE], self.sums[Stance.REJECT])
 
     def _score(self, total: int) -> Fraction | None:
-        """The number that people are shown for this mode.
+        """Return the number that people are shown for this mode.
 
         BNC-135: nobody weighs more than 1, so a weighted score cannot leave -1 to 1.
         """

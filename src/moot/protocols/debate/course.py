@@ -76,7 +76,7 @@ class DebateRound(msgspec.Struct, frozen=True):
         return max(entry.turn or 0 for entry in self.entries)
 
     def count_entries_of(self, agent: str) -> int:
-        """How many entries this agent has made in the round."""
+        """Return how many entries this agent has made in the round."""
         return self.counts.get(agent, 0)
 
     def judge(self, rules: Rules) -> ConsensusVerdict:
@@ -119,7 +119,7 @@ def follow_entries(
     rejected: frozenset[int] = frozenset(),
     decide: bool = True,
 ) -> Course:
-    """The course of a session. `decide=False` never ends it by consensus (A-53).
+    """Return the course of a session. `decide=False` never ends it by consensus (A-53).
 
     `rejected` are the indexes of the entries in error: each keeps its turn, but has no vote. Else
     an agent could make an invalid entry and then speak again in the same round.
@@ -182,7 +182,7 @@ class RoundSoFar:
         return len(self.counts) == len(rules.agents)
 
     def agents_short_of_turns(self) -> list[str]:
-        """Who made fewer entries than round-robin gives them."""
+        """Return who made fewer entries than round-robin gives them."""
         wanted = self.rules.max_turns_per_round
         return [agent for agent in self.rules.agents if self.counts.get(agent, 0) < wanted]
 
@@ -414,7 +414,7 @@ def find_named_next(entry: DebateEntry | None, rules: Rules) -> tuple[str | None
 
 
 def find_names_in_request(entry: DebateEntry, agents: tuple[str, ...]) -> tuple[str, ...]:
-    """The listed agents that its `action_requested` names, each once, in their order."""
+    """Return the listed agents that its `action_requested` names, each once, in their order."""
     request = entry.field_value("action_requested")
     if not request or is_not_applicable(request):
         return ()
@@ -439,6 +439,6 @@ def says_generated(body: str) -> bool:
 
 
 def list_entries(rounds: Iterable[DebateRound]) -> list[DebateEntry]:
-    """The entries that took a turn, in file order."""
+    """Return the entries that took a turn, in file order."""
     entries = chain.from_iterable(round_.entries for round_ in rounds)
     return sorted(entries, key=attrgetter("index"))

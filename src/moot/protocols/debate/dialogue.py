@@ -101,7 +101,7 @@ class _Reading:
             )
 
     def _peek(self) -> MarkdownLine | None:
-        """The next line that is not blank; blank ones have no place in an entry's head."""
+        """Return the next line that is not blank; blank ones have no place in an entry's head."""
         at = self.at
         while at < len(self.lines) and self.lines[at].kind is LineKind.BLANK:
             at += 1
@@ -199,7 +199,7 @@ class Dialogue(msgspec.Struct, frozen=True):
 
 
 def read_dialogue(text: str, start: int, number: int) -> Dialogue:
-    """The dialogue that begins at this offset, on line `number`."""
+    """Return the dialogue that begins at this offset, on line `number`."""
     return _Walk(text).read(start, number)
 
 
@@ -316,7 +316,7 @@ _LAST_LINE = re.compile(r"\s*(<[^\r\n]*)\Z")
 
 
 def _torn_head(text: str, start: int) -> int:
-    """Where a first line stands that its writer never finished, and nothing else; or -1.
+    """Return where a first line stands that its writer never finished, and nothing else; or -1.
 
     BNC-100, BNC-102: a file that broke off there ends with an incomplete entry, not stray text.
     """

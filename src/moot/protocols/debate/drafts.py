@@ -92,7 +92,7 @@ def _request_with_next(draft: EntryDraft) -> str:
 
 
 def find_flaws(draft: EntryDraft, rules: Rules) -> list[Finding]:
-    """Everything that forbids this draft in a session with these rules."""
+    """Return everything that forbids this draft in a session with these rules."""
     breaches = [
         *_check_required(draft, rules),
         *_check_vote(draft),
@@ -178,7 +178,7 @@ def _check_line_breaks(draft: EntryDraft) -> Iterator[Finding]:
 
 
 def _check_summary(draft: EntryDraft) -> Iterator[Finding]:
-    """One or two lines, and the second may not pose as a field (A-49, A-65)."""
+    """Yield one or two lines, and the second may not pose as a field (A-49, A-65)."""
     lines = draft.summary.strip().split("\n")
     if len(lines) > 2 or any(_BREAK.search(line) for line in lines):
         yield _flaw("4.4", "line_break", "a summary has one or two lines", "summary", _ONE_LINE)
@@ -199,7 +199,7 @@ _FIRST_FREE: Final = 3
 
 
 def deepen_headings(text: str) -> str:
-    """The text with its largest heading on level 3; as it is if none is larger."""
+    """Return the text with its largest heading on level 3; as it is if none is larger."""
     lines = list(scan_lines(text))
     levels = [line.level for line in lines if line.kind in (LineKind.HEADING, LineKind.SETEXT)]
     down = _FIRST_FREE - min(levels, default=_FIRST_FREE)

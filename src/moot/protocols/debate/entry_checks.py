@@ -129,7 +129,7 @@ def missing_field(case: EntryCase) -> Iterable[Flaw]:
 
 
 def _field_with_value(entry: DebateEntry, name: str) -> EntryField | None:
-    """This field, unless it is missing or empty."""
+    """Return this field, unless it is missing or empty."""
     field = entry.find_field(name)
     return field if field is not None and field.value else None
 

@@ -69,7 +69,7 @@ def _written(document: SessionDocument, entry: DebateEntry) -> str:
 
 
 def remark_on_order(entries: Iterable[DebateEntry], created: Millis | None) -> list[EntryRemark]:
-    """What the numbers and times of neighbours say."""
+    """Return what the numbers and times of neighbours say."""
     remarks: list[EntryRemark] = []
     place, latest = (0, 0), created
     for entry in entries:

@@ -263,7 +263,7 @@ def no_rules_block(case: FileCase) -> Iterator[Flaw]:
 
 
 def setting_problem(code: str) -> Check:
-    """What is wrong with a setting, of the kind that has this code."""
+    """Return what is wrong with a setting, of the kind that has this code."""
 
     def unsound(case: FileCase) -> Iterator[Flaw]:
         for problem in case.settings.problems:

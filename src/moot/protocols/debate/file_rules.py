@@ -251,7 +251,7 @@ _ROWS: Final = {
 
 
 def rules_for_entry(written: DebateEntry, seen: FileCase) -> tuple[Rule[EntryCase], ...]:
-    """The rows to ask of this entry of this file.
+    """Return the rows to ask of this entry of this file.
 
     BNC-126: they are the same for everyone, the judge and the system included.
     """

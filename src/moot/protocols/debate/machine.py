@@ -243,7 +243,7 @@ def _draft_session(case: DebateCase[ask.Begin]) -> Iterable[Draft]:
 
 
 def _draft_entry(kind: type[did.Spoken], case: DebateCase[D], **more: Any) -> Iterable[Draft]:
-    """The entry and, if it ended the session, how it did."""
+    """Yield the entry and, if it ended the session, how it did."""
     command, entry, state = case.command, case.entry, case.state
     if entry is None or state.rules is None:
         return

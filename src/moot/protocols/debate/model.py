@@ -231,7 +231,7 @@ class DebateEntry(msgspec.Struct, frozen=True, gc=False):
         return None
 
     def field_value(self, name: str) -> str:
-        """The value of this field; empty if the entry has none of this name."""
+        """Return the value of this field; empty if the entry has none of this name."""
         field = self.find_field(name)
         return field.value if field else ""
 
@@ -270,7 +270,7 @@ class SessionDocument(msgspec.Struct, frozen=True):
     oddities: tuple[Oddity, ...] = ()
 
     def header_value(self, key: str) -> str:
-        """The value of a header line, or nothing."""
+        """Return the value of a header line, or nothing."""
         return next((line.value for line in self.header if line.key == key), "")
 
     def find_entry(self, id_: str) -> DebateEntry | None:

@@ -73,7 +73,7 @@ TRANSITIONS: Final[dict[Phase, dict[Happening, Phase]]] = {
 
 
 def phase_after(phase: Phase, happening: Happening) -> Phase:
-    """Where this leads; an ended session stays as it ended."""
+    """Return where this leads; an ended session stays as it ended."""
     return TRANSITIONS[phase].get(happening, phase)
 
 
@@ -141,7 +141,7 @@ def is_closing_entry(entry: DebateEntry, rules: Rules, marked: bool = False) -> 
 
 
 def find_marked_entries(marks: Iterable[CommentMark]) -> frozenset[int]:
-    """The indexes of the entries right below an `operator-close` mark."""
+    """Return the indexes of the entries right below an `operator-close` mark."""
     nearest = {mark.after: mark.key for mark in marks}
     return frozenset(index for index, key in nearest.items() if key == CLOSE_KEY)
 

@@ -42,7 +42,7 @@ _DIALOGUE = SECTIONS[2]
 
 
 def read_document(data: bytes | str) -> SessionDocument:
-    """The document in these bytes."""
+    """Return the document in these bytes."""
     text, odd = _decode(data)
     preamble = _Preamble(text)
     start = preamble.read()
@@ -98,7 +98,7 @@ class _Preamble:
         self.odd: list[Oddity] = []
 
     def read(self) -> MarkdownLine | None:
-        """The heading line of the dialogue, if there is one."""
+        """Return the heading line of the dialogue, if there is one."""
         for line in scan_lines(self.text):
             if line.kind is LineKind.HEADING and line.level <= 2:
                 self._close_block()

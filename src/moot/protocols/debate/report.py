@@ -75,7 +75,7 @@ def build_report(
 
 
 def _deciding_round(course: Course) -> DebateRound | None:
-    """The round that ended it, or the latest one that is complete, or the one that runs."""
+    """Return the round that ended it, or the latest one that is complete, or the one that runs."""
     ended = course.find_round(course.ended_at_round) if course.ended_at_round else None
     return ended or course.latest_complete_round or course.running_round
 
@@ -125,7 +125,7 @@ def _score_text(score: Fraction | None) -> str:
 
 
 def _quote_dissent(decided: DebateRound | None, tools: Mapping[str, str]) -> page.Dissent:
-    """Everyone in the deciding round who did not approve, in their own words."""
+    """Return everyone in the deciding round who did not approve, in their own words."""
     voices = _quote_sides(decided, tools, approving=False)
     return page.Dissent(voices, "" if voices else "Nobody who spoke in this round disagreed.")
 
@@ -141,7 +141,7 @@ def _quote_sides(
 
 
 def _last_words(decided: DebateRound | None) -> list[DebateEntry]:
-    """What each said last in the round; an entry that the policy wrote is nobody's word."""
+    """Return what each said last in the round; an entry that the policy wrote is nobody's word."""
     latest = {entry.author: entry for entry in decided.entries} if decided else {}
     return [entry for entry in latest.values() if not is_placeholder(entry)]
 
@@ -358,7 +358,7 @@ def _other_rules_table(course: Course, decided: DebateRound) -> page.Table:
 
 
 def _timeline_moment(entry: DebateEntry, quoted: set[str]) -> page.TimelineEntry:
-    """One entry; what is quoted in full above is told here in short."""
+    """Return one entry; what is quoted in full above is told here in short."""
     stance = entry.field_value("stance")
     return page.TimelineEntry(
         entry.at,

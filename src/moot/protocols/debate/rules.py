@@ -344,7 +344,7 @@ _GRAVE: Final = {RemarkKind.UNKNOWN_AGENT, RemarkKind.TOO_MANY_TURNS, RemarkKind
 def _flaws_of_entry(
     piece: PieceContent | None, entry: DebateEntry, rules: Rules
 ) -> tuple[Finding, ...]:
-    """The errors that the file's own rules find in this entry, taken by itself."""
+    """Return the errors that the file's own rules find in this entry, taken by itself."""
     if piece is None:
         return ()
     known = KnownSettings(rules.agents, rules.output_format is OutputFormat.STRUCTURED, rules)
@@ -353,7 +353,7 @@ def _flaws_of_entry(
 
 
 def _check_own_entry(case: DebateCase[ask.Add]) -> Iterator[Finding]:
-    """What the file's own rules say of an entry that its author asks to be recorded."""
+    """Yield what the file's own rules say of an entry that its author asks to be recorded."""
     entry, course = case.entry, case.course
     if entry is None or course is None:
         return

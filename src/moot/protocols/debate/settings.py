@@ -49,7 +49,7 @@ _BEYOND = tuple("&*!{[]}|>%@`\"'")
 
 
 def read_settings(lines: Iterable[MarkdownLine], number: int) -> SettingsBlock:
-    """The settings in the lines of a fenced block that opens on line `number`."""
+    """Return the settings in the lines of a fenced block that opens on line `number`."""
     settings: list[Setting] = []
     unread: list[TextValue] = []
     for line in lines:
@@ -67,7 +67,7 @@ def read_settings(lines: Iterable[MarkdownLine], number: int) -> SettingsBlock:
 
 
 def _read_item(settings: list[Setting], text: str, number: int) -> Setting | None:
-    """The last setting with one more item, if the line is an item of its list."""
+    """Return the last setting with one more item, if the line is an item of its list."""
     match = _ITEM.match(text)
     if match is None or not settings or settings[-1].value is not None:
         return None
@@ -143,7 +143,7 @@ SKIPPED_VOTE: Final = DebateVote(Stance.DEFER, Decimal(0))
 def vote_from_runtime(
     stance: str | None, confidence: Decimal = SKIPPED_VOTE.confidence
 ) -> DebateVote:
-    """A runtime's answer as a vote; no answer at all is a deferral."""
+    """Return a runtime's answer as a vote; no answer at all is a deferral."""
     if stance is None:
         return SKIPPED_VOTE
     if stance not in _STANCES:
@@ -157,7 +157,7 @@ def vote_from_runtime(
 
 
 def rules_from_runtime(agents: Iterable[str], config: Mapping[str, Any]) -> Rules:
-    """A runtime's settings as those of a file; what only a file has is as usual.
+    """Return a runtime's settings as those of a file; what only a file has is as usual.
 
     Whether the values are in range is asked when a session is made of them.
     """
@@ -183,7 +183,7 @@ def _unknown_runtime(message: str) -> Malformed:
 
 
 def explain_runtime_stance(word: str) -> str:
-    """What a file says for a runtime's stance, in words; nothing for any other word."""
+    """Return what a file says for a runtime's stance, in words; nothing for any other word."""
     meant = _STANCES.get(word.replace("-", "_"))
     if meant is None:
         return ""
@@ -192,7 +192,7 @@ def explain_runtime_stance(word: str) -> str:
 
 
 def explain_runtime_setting(key: str) -> str:
-    """What a file calls a runtime's setting, in words; nothing for any other."""
+    """Return what a file calls a runtime's setting, in words; nothing for any other."""
     return f"a file says {RUNTIME_SETTINGS[key]}" if key in RUNTIME_SETTINGS else ""
 
 
@@ -250,7 +250,7 @@ SettingReader = Callable[[Setting], Any]
 
 
 def interpret_settings(settings: SettingsBlock | None, lenient: bool = False) -> KnownSettings:
-    """The settings as values, and everything that is wrong with them.
+    """Return the settings as values, and everything that is wrong with them.
 
     A-14: a name that the schema does not allow is odd, no more; `lenient` says so even of one
     that no entry could be written under.
@@ -434,7 +434,7 @@ def rules_to_settings(rules: Rules) -> dict[str, Any]:
 
 
 def list_chosen_options(rules: Rules) -> dict[str, str]:
-    """The options that are not as usual, as the words that say so."""
+    """Return the options that are not as usual, as the words that say so."""
     usual = Rules(rules.agents)
     people = {PEOPLE: ", ".join(rules.people)} if rules.people else {}
     return people | {

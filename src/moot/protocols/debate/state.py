@@ -150,7 +150,7 @@ def course_from_state(state: State, rules: Rules) -> Course:
 
 
 def resume_walk(state: State, rules: Rules, rejects_next: bool) -> CourseWalk:
-    """The walk through the entries as it stood after the last one.
+    """Return the walk through the entries as it stood after the last one.
 
     `rejects_next`: the next entry is in error, so that it has a turn but no vote.
     """
@@ -173,7 +173,7 @@ def _round_so_far(latest: LatestRound, rules: Rules) -> RoundSoFar:
 
 
 def update_latest_round(round_: RoundSoFar, before: LatestRound, entry: DebateEntry) -> LatestRound:
-    """The latest round after an entry that took a turn; what did not change is shared."""
+    """Return the latest round after an entry that took a turn; what did not change is shared."""
     old = before if before.number == round_.number else LatestRound(round_.number)
     if entry.round != round_.number:  # an entry of an earlier round: R8 calls it an error
         return old
@@ -208,13 +208,13 @@ class PieceSpan(msgspec.Struct, frozen=True):
 
 
 def find_preamble_end(document: SessionDocument) -> int | None:
-    """Where the dialogue begins: the end of its heading line."""
+    """Return where the dialogue begins: the end of its heading line."""
     section = document.find_section("Dialogue")
     return None if section is None else section.start
 
 
 def split_into_pieces(document: SessionDocument, start: int) -> Iterator[PieceSpan]:
-    """The pieces from `start` on, which is where a piece ends; in characters of the text."""
+    """Yield the pieces from `start` on, which is where a piece ends; in characters of the text."""
     entries = (entry for entry in document.entries if entry.yielded and entry.end > start)
     for entry in entries:
         yield PieceSpan(start, entry.end, entry)
@@ -264,7 +264,7 @@ def fits_in_event(text: str) -> bool:
 
 
 def piece_fields(start: int, text: str, digest: str) -> dict[str, object]:
-    """The fields that every piece has."""
+    """Return the fields that every piece has."""
     data = text.encode()
     return {
         "start": start,
@@ -276,7 +276,7 @@ def piece_fields(start: int, text: str, digest: str) -> dict[str, object]:
 
 
 def entry_fields(entry: DebateEntry, rules: Rules, marked: bool = False) -> dict[str, object]:
-    """What follows from an entry, as plain data; what could not be read is left empty."""
+    """Return what follows from an entry, as plain data; what could not be read is left empty."""
     return {
         "id": entry.id[:_LONGEST_NAME],
         "author": entry.author[:_LONGEST_NAME],

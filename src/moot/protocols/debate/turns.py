@@ -47,7 +47,7 @@ class DebateStanding(msgspec.Struct, frozen=True):
 
 
 def find_standing(course: Course, now: Millis | None = None) -> DebateStanding:
-    """Where the session stands. Without a time nothing is late.
+    """Return where the session stands. Without a time nothing is late.
 
     BNC-074, BNC-075: while an entry is open or in progress nobody may speak. BNC-051: nor may
     anyone while a person is waited for.
@@ -286,7 +286,7 @@ class SpeakingObstacle(msgspec.Struct, frozen=True):
 def find_obstacle(
     course: Course, author: str, now: Millis, even_after_end: bool = False
 ) -> SpeakingObstacle | None:
-    """What forbids this author to append an entry now, if anything does."""
+    """Return what forbids this author to append an entry now, if anything does."""
     wish = SpeakingRequest(author, course.rules, find_standing(course, now), even_after_end)
     for code, rules in SPEAKING_RULES.items():
         breaches = check_all(rules, wish)

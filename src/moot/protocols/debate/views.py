@@ -45,7 +45,7 @@ _THIN = Finding(
 
 
 def require_course(checked: CheckedSession) -> Course:
-    """The course of a session whose settings are sound; Refused for any other."""
+    """Return the course of a session whose settings are sound; Refused for any other."""
     if checked.course is None:
         raise Refused(
             "invalid_session",
@@ -382,12 +382,12 @@ class PositionChange(msgspec.Struct, frozen=True):
 
 
 def find_position_changes(course: Course) -> list[PositionChange]:
-    """Every move of every agent, in file order."""
+    """Return every move of every agent, in file order."""
     return find_changes(list_entries(course.rounds))
 
 
 def find_changes(entries: Sequence[DebateEntry]) -> list[PositionChange]:
-    """Every move in these entries, which may be of several sessions on one motion."""
+    """Return every move in these entries, which may be of several sessions on one motion."""
     moves: list[PositionChange] = []
     latest: dict[str, tuple[int, DebateVote]] = {}
     for place, entry in enumerate(entries):
@@ -404,14 +404,14 @@ def find_changes(entries: Sequence[DebateEntry]) -> list[PositionChange]:
 
 
 def nearby_thresholds(threshold: Decimal) -> list[Decimal]:
-    """The threshold, a little less and more, and the ends that mean something."""
+    """Return the threshold, a little less and more, and the ends that mean something."""
     tenth = Decimal("0.1")
     around = (threshold - tenth, threshold, threshold + tenth, Decimal("0.5"), Decimal(1))
     return sorted({value.normalize() for value in around if 0 < value <= 1})
 
 
 def vary_rules(rules: Rules) -> Iterable[Rules]:
-    """The same session under every mode and the thresholds nearby."""
+    """Yield the same session under every mode and the thresholds nearby."""
     for mode in ConsensusMode:
         for threshold in nearby_thresholds(rules.consensus_threshold):
             yield msgspec.structs.replace(rules, consensus_mode=mode, consensus_threshold=threshold)
@@ -429,7 +429,7 @@ def escape_markdown(text: str) -> str:
 
 
 def write_summary(checked: CheckedSession, now: Millis | None = None) -> str:
-    """The whole page."""
+    """Return the whole page."""
     return "\n".join(_lines(view_status(checked, now))) + "\n"
 
 

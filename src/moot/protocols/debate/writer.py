@@ -69,7 +69,7 @@ class Addition(msgspec.Struct, frozen=True):
 
 
 def format_time(moment: Millis) -> str:
-    """A time as the document writes it: without a fraction where it has none."""
+    """Return a time as the document writes it: without a fraction where it has none."""
     return to_text(moment).replace(".000Z", "Z")
 
 
@@ -83,7 +83,7 @@ def _refuse(code: str, message: str, hint: str, findings: Iterable[Finding] = ()
 def make_session_text(
     title: str, context: str, rules: Rules, session_id: str, created: Millis
 ) -> str:
-    """The text of a session without entries; Refused if what is given does not make one.
+    """Return the text of a session without entries; Refused if what is given does not make one.
 
     BNC-063, BNC-164: with its context and all nine rules, and only if a check finds nothing in it.
     """
@@ -252,7 +252,7 @@ def prepare_entry(
 
 
 def drop_open_entry(checked: CheckedSession) -> CheckedSession:
-    """The file up to its last yield marker, if an entry stands open behind it."""
+    """Return the file up to its last yield marker, if an entry stands open behind it."""
     open_ = require_course(checked).open_entry
     if open_ is None:
         return checked
@@ -270,7 +270,7 @@ def _place_of_next(checked: CheckedSession, course: Course, author: str) -> tupl
 
 
 def _with_gap(checked: CheckedSession, entry: str) -> str:
-    """The entry with one blank line above, in the file's own line ends (A-38)."""
+    """Return the entry with one blank line above, in the file's own line ends (A-38)."""
     text = checked.document.text
     gap = "" if text.endswith(("\n\n", "\r\n\r\n")) else "\n" if text.endswith("\n") else "\n\n"
     crlf = any(oddity.kind is OddityKind.CRLF for oddity in checked.document.oddities)

@@ -149,7 +149,7 @@ def timeouts(state: State, now: Millis) -> Iterable[Command]:
 
 
 def index(recorded: Recorded[Any]) -> Iterable[RowChange]:
-    """Rows of the open errands, found by key, by prefix and by the words of their titles."""
+    """Yield rows of the open errands, found by key, by prefix and by the words of their titles."""
     event = recorded.event
     key = f"{recorded.stream}#{event.id}"
     if recorded.seq == 0:

@@ -87,7 +87,7 @@ class Artifact(msgspec.Struct, frozen=True):
 
 
 def new_artifact(session_id: str, created_at: Millis, question: str = "") -> Artifact:
-    """An empty artifact; its research thread begins with the question of the KICKOFF."""
+    """Return an empty artifact; its research thread begins with the question of the KICKOFF."""
     thread = Map({"statement": question}) if question else Map()
     return Artifact(session_id, created_at, created_at, thread=thread)
 
@@ -96,7 +96,7 @@ def new_artifact(session_id: str, created_at: Millis, question: str = "") -> Art
 
 
 def write_artifact_markdown(artifact: Artifact) -> str:
-    """The whole artifact as one document with front matter."""
+    """Return the whole artifact as one document with front matter."""
     parts = [_write_front_matter(artifact)]
     for number, shelf in enumerate(ARTIFACT_SECTIONS.values(), 1):
         content = "\n".join(_write_items(artifact, shelf)) or "None registered.\n"
@@ -123,7 +123,7 @@ def _write_front_matter(artifact: Artifact) -> str:
 
 
 def _yaml_string(text: str) -> str:
-    """The text in quotes: every JSON string is a YAML string too."""
+    """Return the text in quotes: every JSON string is a YAML string too."""
     return json.dumps(text)
 
 
@@ -163,13 +163,13 @@ def _write_item(item: ArtifactItem, shelf: ArtifactSection, artifact: Artifact) 
 
 
 def _mark_dead_predictions(predictions: dict[str, Any], artifact: Artifact) -> dict[str, Any]:
-    """The predictions, with N/A for each hypothesis that was killed."""
+    """Return the predictions, with N/A for each hypothesis that was killed."""
     dead = {item.id for item in artifact.items.get("hypothesis_slate", ()) if item.killed}
     return {key: NOT_APPLICABLE if key in dead else value for key, value in predictions.items()}
 
 
 def _write_field(name: str, value: Any) -> str:
-    """One list item that stays one, whatever its author wrote.
+    """Return one list item that stays one, whatever its author wrote.
 
     Every line of the value is indented, or it could open a section of the artifact; a name that
     could pass for another field with its value is quoted.

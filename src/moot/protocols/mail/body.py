@@ -83,7 +83,7 @@ def is_unfilled(text: str) -> bool:
 
 
 def find_template_text(text: str) -> str:
-    """The first `{...}` of a text that holds nothing else, or an empty string."""
+    """Return the first `{...}` of a text that holds nothing else, or an empty string."""
     hole = _HOLE.search(text) if is_unfilled(text) else None
     return hole[0] if hole else ""
 
@@ -156,16 +156,16 @@ class MessageBody:
         return self.titles[0] if self.titles else None
 
     def find_section(self, name: str) -> BodySection | None:
-        """The first section of this name."""
+        """Return the first section of this name."""
         return self._first.get(section_key(name))
 
     def text_of(self, name: str) -> str:
-        """What the section says; empty if it is missing, blank or unfilled."""
+        """Return what the section says; empty if it is missing, blank or unfilled."""
         part = self.find_section(name)
         return part.filled_text if part else ""
 
     def read_code(self, block: Block) -> str:
-        """The code of a block, less the indentation of its fence."""
+        """Return the code of a block, less the indentation of its fence."""
         return next(fences(self.text, block.start, block.end, block.number)).code
 
 
@@ -174,7 +174,7 @@ def read_body(text: str) -> MessageBody:
 
 
 def unwrap_text_block(text: str) -> str:
-    """The code of a text that is one `text` block and nothing more; else the text itself."""
+    """Return the code of a text that is one `text` block and nothing more; else the text itself."""
     body = MessageBody(text)
     if len(body.blocks) != 1 or body.blocks[0].info != TEXT_FENCE:
         return text
@@ -230,7 +230,7 @@ def _read_title(body: MessageBody) -> MessageFacts:
 
 
 def _read_version(body: MessageBody) -> MessageFacts:
-    """The version that the title or the summary names (D-18)."""
+    """Return the version that the title or the summary names (D-18)."""
     title = body.title.value if body.title is not None else ""
     match = _VERSION.search(title) or _VERSION.search(body.text_of("Summary"))
     return MessageFacts(version=int(match[1][:_MAX_DIGITS]) if match else None)

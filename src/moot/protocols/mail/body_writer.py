@@ -32,13 +32,13 @@ class Ack(msgspec.Struct, frozen=True):
 
 
 def write_ack_body(message_id: str, status: AckStatus, notes: str = "") -> str:
-    """The body of an ACK: which message, what has happened, and perhaps a note (BRN-039)."""
+    """Return the body of an ACK: which message, what has happened, and perhaps a note (BRN-039)."""
     fields = {"Message ID": message_id, "Status": status.value, "Notes": notes}
     return write_body(MessageType.ACK, fields)
 
 
 def read_ack(body: str) -> Ack | None:
-    """The ACK in this body; None if it has no valid status."""
+    """Return the ACK in this body; None if it has no valid status."""
     read = MessageBody(body)
     status = read.find_section("Status")
     word = find_choice(status, TYPES[MessageType.ACK].sections[1].choices) if status else None
@@ -173,7 +173,7 @@ def keep_inside_section(text: str) -> str:
 
 
 def fence_text(text: str) -> str:
-    """A fenced block that nothing in the text can close, for readers without fences too."""
+    """Return a fenced block that nothing in the text can close, for readers without fences too."""
     return write_fence(escape_comments(text), TEXT_FENCE)
 
 

@@ -145,7 +145,7 @@ def _look_up_acknowledged(case: MailCase[ask.Send]) -> MailCase[ask.Send]:
 
 
 def find_meant(case: MailCase[ask.Send]) -> str | None:
-    """The subject that an ACK repeats, if it is not that of the message the ACK names."""
+    """Return the subject that an ACK repeats, if it is not that of the message the ACK names."""
     message, subject = case.answered, parse_subject(case.command.subject)
     if case.type is not MessageType.ACK or case.answered_id is None or message is None:
         return None
@@ -158,7 +158,7 @@ def find_meant(case: MailCase[ask.Send]) -> str | None:
 
 
 def _messages_with_this_subject(case: MailCase[ask.Send]) -> list[MailMessage]:
-    """Messages to whoever acts that have the subject of this ACK."""
+    """Return messages to whoever acts that have the subject of this ACK."""
     actor, wanted = case.context.actor, parse_subject(case.command.subject)
     rest = wanted.description.strip() if wanted is not None else ""
     messages = (*case.state.open.values(), *case.state.recent)
@@ -197,7 +197,7 @@ def _look_up_acknowledge(case: MailCase[ask.Acknowledge]) -> MailCase[ask.Acknow
 
 
 def read_ack_status(text: str) -> AckStatus | None:
-    """The status of this name, whatever the case (D-19)."""
+    """Return the status of this name, whatever the case (D-19)."""
     wanted = " ".join(text.split()).casefold()
     return next((status for status in AckStatus if status.value.casefold() == wanted), None)
 

@@ -27,7 +27,7 @@ Check = Callable[[MessageDraft], Iterable[Breach]]
 
 
 def section_missing(name: str, alias: str = "") -> Check:
-    """A check that the section is there and says something."""
+    """Return a check that the section is there and says something."""
 
     def check(draft: MessageDraft) -> Iterator[Breach]:
         if not draft.body.text_of(name):
@@ -56,7 +56,7 @@ _CHARACTERS_SEARCHED = 100_000
 
 
 def _line_that_looks_like(text: str, name: str, alias: str) -> int | None:
-    """The line of something that a person would take for this heading, near the start."""
+    """Return the line of something that a person would take for this heading, near the start."""
     names = "|".join(re.escape(text) for text in (name, alias) if text)
     match = re.search(
         rf"\n[ \t>+-]*+(?:\*[ \t]+)?(?:\#{{1,6}}[ \t]*|\*\*)(?:{names})\b",
@@ -67,7 +67,7 @@ def _line_that_looks_like(text: str, name: str, alias: str) -> int | None:
 
 
 def no_fixed_word(name: str) -> Check:
-    """A check that the section is there and holds one of its fixed words."""
+    """Return a check that the section is there and holds one of its fixed words."""
 
     def check(draft: MessageDraft) -> Iterator[Breach]:
         spec = draft.spec.find_section(name) if draft.spec else None
@@ -82,7 +82,7 @@ def no_fixed_word(name: str) -> Check:
 
 
 def find_choice(part: BodySection, choices: tuple[str, ...]) -> str | None:
-    """The fixed word a section holds, whatever its case."""
+    """Return the fixed word a section holds, whatever its case."""
     value = part.plain_value.casefold()
     return next((word for word in choices if word.casefold() == value), None)
 

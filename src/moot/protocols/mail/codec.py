@@ -56,20 +56,20 @@ class MessageFile(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _to_json(value: Any) -> str:
-    """The value as JSON on one line; U+2028 and the like are escaped, as some readers end a line
-    there."""
+    """Return the value as JSON on one line; U+2028 and the like are escaped, as some readers end a
+    line there."""
     text = json.dumps(value, ensure_ascii=False)
     return text if text.isprintable() else json.dumps(value)
 
 
 def find_front_matter(text: str) -> str | None:
-    """What stands before the body of a message file; None if it is one JSON object."""
+    """Return what stands before the body of a message file; None if it is one JSON object."""
     front = _FRONT.match(text, 1 if text.startswith(BYTE_ORDER_MARK) else 0)
     return text[: front.end()] if front is not None else None
 
 
 def mend_front_matter(head: str, subject: str, ack_required: bool) -> str:
-    """The same lines, with these two values where they differ; no line is added."""
+    """Return the same lines, with these two values where they differ; no line is added."""
     return "\n".join(_mend_line(line, subject, ack_required) for line in head.split("\n"))
 
 
@@ -88,7 +88,7 @@ def _mend_line(line: str, subject: str, ack_required: bool) -> str:
 
 
 def read_message_file(data: bytes | str) -> MessageFile:
-    """The message in this file; Malformed if there is none."""
+    """Return the message in this file; Malformed if there is none."""
     text = _decode(data)
     if text.lstrip()[:1] == "{":
         return _build_envelope(_rename_fields(_read_json_object(text)))
@@ -106,7 +106,7 @@ def _decode(data: bytes | str) -> str:
 
 
 def _read_json_object(text: str) -> dict[str, Any]:
-    """The object of a text that begins with a brace, so that it is no other JSON value."""
+    """Return the object of a text that begins with a brace, so that it is no other JSON value."""
     try:
         value: dict[str, Any] = parse_strict_json(text)
     except json.JSONDecodeError as error:
@@ -162,7 +162,7 @@ def _canonical_name(key: str) -> str:
 
 
 def _rename_fields(fields: dict[str, Any]) -> dict[str, Any]:
-    """The fields by our own names; the same thing under two names is refused."""
+    """Return the fields by our own names; the same thing under two names is refused."""
     renamed: dict[str, Any] = {}
     for key, value in fields.items():
         name = _canonical_name(key)
@@ -173,7 +173,7 @@ def _rename_fields(fields: dict[str, Any]) -> dict[str, Any]:
 
 
 def _build_envelope(fields: dict[str, Any]) -> MessageFile:
-    """The message of these fields; fields that are not ours are ignored."""
+    """Return the message of these fields; fields that are not ours are ignored."""
     texts = {name: _read_text(fields.get(name), name) for name in (*_TEXTS, "body")}
     if not texts["subject"]:
         raise Malformed("there is no subject", code="bad_message", where="subject", hint=_HINT)
@@ -224,7 +224,7 @@ def _read_text(value: Any, where: str) -> str:
 
 
 def _read_names(value: Any, where: str) -> list[str]:
-    """The names in a list, or in a text with commas between them."""
+    """Return the names in a list, or in a text with commas between them."""
     if isinstance(value, list) and all(isinstance(entry, str) for entry in value):
         return [name for entry in value if (name := _read_text(entry, where).strip())]
     if value is None or isinstance(value, str):

@@ -37,12 +37,12 @@ EventDrafts = Iterator[Event | Draft]
 
 
 def draft_events(case: MailCase[C]) -> tuple[Event | Draft, ...]:
-    """The events of an accepted command; none if it asks for what is already so."""
+    """Return the events of an accepted command; none if it asks for what is already so."""
     return tuple(_DRAFTS[type(case.command)](case))
 
 
 def remarks_on(case: MailCase[C]) -> Iterable[Finding]:
-    """What is worth saying although the command was accepted."""
+    """Yield what is worth saying although the command was accepted."""
     command = case.command
     if isinstance(command, ask.Acknowledge) and _repeats_ack(case, command):
         words = f"{case.context.actor.id} has said {case.status} before; nothing was added"
@@ -107,7 +107,7 @@ def _receivers(command: ask.Send | ask.Import) -> tuple[tuple[Party, ...], tuple
 
 
 def _text_to_record(body: str, artifact: ArtifactRef | None) -> tuple[str, int, str | None]:
-    """Text, size and hash: the whole text if an event can hold it, else its beginning."""
+    """Return text, size and hash: the whole text if an event can hold it, else its beginning."""
     data = encode_text(body)
     if artifact is None or fits_in_event(body, data):
         return body, len(data), None
@@ -128,7 +128,7 @@ def _machine_written(
     re: str,
     status: AckStatus | None = None,
 ) -> did.MessageSent:
-    """A short message whose text we write; nobody owes an ACK for it."""
+    """Return a short message whose text we write; nobody owes an ACK for it."""
     return did.MessageSent(
         id=new_id,
         type=kind,
@@ -174,7 +174,7 @@ def _acknowledge(case: MailCase[ask.Acknowledge]) -> EventDrafts:
 
 
 def _message_acknowledged(case: MailCase[C], message: MailMessage, sent: did.MessageSent) -> Event:
-    """What the answer changes; passed-on work changes hands with its first ACK (BRN-049)."""
+    """Return what the answer changes; passed-on work changes hands with its first ACK (BRN-049)."""
     receiver, status, actor = case.receiver, case.status, case.context.actor
     assert receiver is not None
     assert status is not None
@@ -195,7 +195,7 @@ def _message_acknowledged(case: MailCase[C], message: MailMessage, sent: did.Mes
 
 
 def _import(case: MailCase[ask.Import]) -> EventDrafts:
-    """The message with what the check found; if it is invalid, the answer that says so."""
+    """Yield the message with what the check found; if it is invalid, the answer that says so."""
     if case.command.outside_id in case.state.outside:
         return
     yield _cite(_message_imported(case), case.command.artifact)

@@ -130,7 +130,7 @@ def item_number(section: ArtifactSection, item_id: str) -> int | None:
 
 
 def find_missing_fields(payload: dict[str, Any], names: tuple[str, ...]) -> list[str]:
-    """Which of these fields say nothing: missing, blank, or text of the template."""
+    """Return which of these fields say nothing: missing, blank, or text of the template."""
     return [
         name
         for name in names
@@ -142,7 +142,7 @@ def find_missing_fields(payload: dict[str, Any], names: tuple[str, ...]) -> list
 
 
 def read_delta_blocks(body: MessageBody) -> list[DeltaBlock]:
-    """Every delta block of a body, good or bad, numbered from 1."""
+    """Return every delta block of a body, good or bad, numbered from 1."""
     fenced = (block for block in body.blocks if block.info == DELTA_FENCE)
     return [_read_block(body, block, number) for number, block in enumerate(fenced, 1)]
 
@@ -158,7 +158,7 @@ def _read_block(body: MessageBody, block: Block, number: int) -> DeltaBlock:
 
 
 def parse_strict_json(text: str) -> Any:
-    """The JSON in this text; ValueError for anything that readers would not agree on."""
+    """Return the JSON in this text; ValueError for anything that readers would not agree on."""
     try:
         value = _DECODER.decode(text)
     except RecursionError:
@@ -238,7 +238,7 @@ def _require_plain_json(value: Any, depth: int = 0) -> None:
 
 
 def read_delta(value: Any) -> Delta | None:
-    """The delta in a JSON value, if it is an object with a valid operation."""
+    """Return the delta in a JSON value, if it is an object with a valid operation."""
     word = value.get("operation") if isinstance(value, dict) else None
     operation = _OPERATIONS.get(word) if isinstance(word, str) else None
     if operation is None:

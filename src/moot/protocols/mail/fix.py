@@ -52,7 +52,7 @@ class MessageTemplate(NamedTuple):
 
 
 def write_template(kind: MessageType) -> MessageTemplate:
-    """What one starts from to write a message of this type: its title and its sections.
+    """Return what one starts from to write a message of this type: its title and its sections.
 
     The sections are those of `TYPES` (BRN-008, BRN-017, BRN-024, BRN-032, BRN-039, BRN-045,
     BRN-051, BRN-058, BRN-066).
@@ -73,7 +73,7 @@ def _write_section(section: SectionSpec) -> str:
 
 
 def write_heading(section: SectionSpec) -> str:
-    """The heading as a template has it, `(optional)` included."""
+    """Return the heading as a template has it, `(optional)` included."""
     return f"## {section.heading} {section.note}".rstrip()
 
 
@@ -121,7 +121,7 @@ def fix_message(subject: str, body: str, ack_required: bool | None = None) -> Fi
 
 
 def _repair_subject(text: str, repairs: list[str]) -> str:
-    """The prefix in capitals, the role in small letters, one space behind the colon."""
+    """Return the prefix in capitals, the role in small letters, one space behind the colon."""
     loose = _LOOSE.fullmatch(text.strip())
     if loose is None:
         return text
@@ -143,7 +143,7 @@ def _apply_repair(
     repair: Callable[[MessageBody, TypeSpec], Iterator[_Edit]],
     repairs: list[str],
 ) -> str:
-    """The text after one kind of repair, if it still says the same."""
+    """Return the text after one kind of repair, if it still says the same."""
     before = MessageBody(text)
     edits = sorted(repair(before, spec), key=lambda edit: edit.start)
     repaired = text
@@ -194,7 +194,7 @@ def _find_section_without_colon(
 
 
 def _canonical_heading(section: SectionSpec, part: BodySection) -> str:
-    """Its canonical name, with the note it has in the template if it had one."""
+    """Return its canonical name, with the note it has in the template if it had one."""
     noted = part.name.rstrip(": ").endswith(")")
     return f"{section.heading} {section.note}".rstrip() if noted else section.heading
 

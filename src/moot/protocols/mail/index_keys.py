@@ -15,12 +15,12 @@ OPEN: Final = "open"
 
 
 def inbox_prefix(name: str, epoch: int) -> str:
-    """The beginning of the keys of everything that was sent to one holder of a name."""
+    """Return the beginning of the keys of everything that was sent to one holder of a name."""
     return f"{name}/{epoch}/"
 
 
 def inbox_key(name: str, epoch: int, at: int, id: str) -> str:  # noqa: A002 - a message's id
-    """A key that sorts by time, and by id within the same millisecond."""
+    """Return a key that sorts by time, and by id within the same millisecond."""
     return f"{inbox_prefix(name, epoch)}{time_key(at)}/{id}"
 
 

@@ -245,7 +245,7 @@ def _index_message(recorded: Recorded[Any], sender: str) -> Iterator[RowChange]:
 
 
 def _inbox_row(event: Any, sender: str, at: Millis, owes: bool, copy: bool) -> dict[str, Any]:
-    """What an inbox shows of a message."""
+    """Return what an inbox shows of a message."""
     status = getattr(event, "status", None)
     return {
         "id": event.id,
@@ -335,12 +335,12 @@ def decide(state: State, command: Command, context: Context) -> Decision:
 
 
 def agenda(state: State, _now: Millis) -> tuple[Due, ...]:
-    """What each message that waits needs from whom, in the order they were sent."""
+    """Return what each message that waits needs from whom, in the order they were sent."""
     return tuple(due for message in state.waiting_in_order() for due in _dues_of(message))
 
 
 def _dues_of(message: MailMessage) -> Iterator[Due]:
-    """Who owes the ACK, who owes more than an ACK, and the operator if nobody answers.
+    """Yield who owes the ACK, who owes more than an ACK, and the operator if nobody answers.
 
     A message with an `event` is on the agenda of presence until it is accepted, and not on this.
     """

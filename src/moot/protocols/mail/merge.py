@@ -84,7 +84,7 @@ class MergedArtifact(NamedTuple):
 def read_contributions(
     message_id: str, agent: str, at: Millis, body: str
 ) -> tuple[Contribution, ...]:
-    """The deltas of one message; blocks that are no delta are the linter's to report."""
+    """Return the deltas of one message; blocks that are no delta are the linter's to report."""
     return tuple(
         Contribution(at, agent, message_id, block.number, delta)
         for block in read_delta_blocks(MessageBody(body))
@@ -294,7 +294,7 @@ def _identity_of(value: Any) -> str:
 def _count_contributors(
     before: tuple[Contributor, ...], applied: Iterable[Contribution]
 ) -> tuple[Contributor, ...]:
-    """Everyone whose deltas were applied, in the order of the first one."""
+    """Return everyone whose deltas were applied, in the order of the first one."""
     by_agent = {contributor.agent: contributor for contributor in before}
     for contribution in applied:
         agent = contribution.agent
@@ -344,7 +344,7 @@ class CompiledMessage(msgspec.Struct, frozen=True):
 def split_into_rounds(
     messages: Iterable[DeltaMessage | CompiledMessage],
 ) -> list[list[DeltaMessage]]:
-    """The deltas of each version in the order of the record, and last those of the next one.
+    """Return the deltas of each version in the order of the record, and last those of the next one.
 
     A DELTA that was recorded while a version was being made belongs to the next: what that version
     has published stays as it is.
@@ -367,7 +367,7 @@ def compile_thread(
     rounds: Sequence[Iterable[DeltaMessage]],
     question: str = "",
 ) -> CompiledVersion:
-    """The version after the last round; each earlier round was published as a version."""
+    """Return the version after the last round; each earlier round was published as a version."""
     merged = MergedArtifact(new_artifact(session_id, created_at, question), (), ())
     sources: list[DeltaMessage] = []
     for sources in map(list, rounds):
@@ -391,7 +391,7 @@ def _find_unread(source: DeltaMessage) -> Iterator[Finding]:
 
 
 def write_compiled_message(merged: MergedArtifact) -> CompiledVersion:
-    """One merged version as a COMPILED message, with all its sections (BRN-024)."""
+    """Return one merged version as a COMPILED message, with all its sections (BRN-024)."""
     artifact = merged.artifact
     findings = merged.findings + check_artifact(artifact)
     markdown = write_artifact_markdown(artifact)

@@ -71,7 +71,7 @@ class ReceivedSubject(msgspec.Struct, frozen=True):
 
 
 def parse_subject(text: str) -> Subject | None:
-    """The subject, if its prefix is one of the ten; the description may be missing."""
+    """Return the subject, if its prefix is one of the ten; the description may be missing."""
     match = _PREFIX.match(text)
     if match is None:
         return None
@@ -86,7 +86,7 @@ PREFIX_HINT = (
 
 
 def parse_received_subject(text: str) -> ReceivedSubject:
-    """The subject of a message that we received, without a leading `Re:`."""
+    """Return the subject of a message that we received, without a leading `Re:`."""
     reply = _REPLY.match(text)
     bare = text[reply.end() :] if reply else text
     return ReceivedSubject(parse_subject(bare), reply is not None)
@@ -98,12 +98,12 @@ def has_control_characters(text: str) -> bool:
 
 
 def write_ack_subject(subject: str) -> str:
-    """The subject of an ACK: it repeats the subject that it answers (BRN-037)."""
+    """Return the subject of an ACK: it repeats the subject that it answers (BRN-037)."""
     return f"ACK: {to_one_line(subject) or 'message'}"
 
 
 def to_one_line(text: str) -> str:
-    """The text on one line and without control characters, as a subject may hold it."""
+    """Return the text on one line and without control characters, as a subject may hold it."""
     return " ".join(_CONTROL.sub(" ", text).split())
 
 
@@ -163,7 +163,7 @@ class MessageDraft:
 
 
 def _decode(body: str | bytes) -> tuple[int | None, str]:
-    """The text, and the line of the first byte that is not UTF-8."""
+    """Return the text, and the line of the first byte that is not UTF-8."""
     if isinstance(body, str):
         return None, body
     try:

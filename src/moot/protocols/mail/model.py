@@ -244,7 +244,7 @@ _GRAMMARS: tuple[tuple[str, ThreadKind, re.Pattern[str], str, str], ...] = (
 
 
 def require_thread_kind(text: str) -> ThreadKind:
-    """What kind of thread this id names, else Malformed with its own code."""
+    """Return what kind of thread this id names, else Malformed with its own code."""
     for start, kind, grammar, code, example in _GRAMMARS:
         if text.upper().startswith(start):
             if len(text) <= MAX_ID_LENGTH and grammar.fullmatch(text):
@@ -254,7 +254,7 @@ def require_thread_kind(text: str) -> ThreadKind:
 
 
 def require_thread_id(text: str) -> str:
-    """The id that `text` names, in the case we write, else Malformed.
+    """Return the id that `text` names, in the case we write, else Malformed.
 
     The companion's own example has capitals that its pattern does not allow (D-27).
     """
@@ -280,7 +280,7 @@ def is_thread_id(text: str) -> bool:
 def with_ack(
     message: MailMessage, name: str, epoch: int, status: AckStatus, at: Millis
 ) -> MailMessage:
-    """The message with the latest ACK of this receiver.
+    """Return the message with the latest ACK of this receiver.
 
     Once completed it stays so: a later, lesser status does not open it again (D-13).
     """

@@ -100,7 +100,7 @@ class TypeSpec(msgspec.Struct, frozen=True):
         return self.subject.partition(":")[0].replace("{", "").replace("}", "")
 
     def find_section(self, heading: str) -> SectionSpec | None:
-        """The section of this name, whatever the case."""
+        """Return the section of this name, whatever the case."""
         wanted = heading.casefold()
         matching = (spec for spec in self.sections if spec.heading.casefold() == wanted)
         return next(matching, None)

@@ -141,7 +141,7 @@ def describe_message(recorded: Recorded[Any], body: str | None = None) -> SentVi
 
 
 def sender_of(recorded: Recorded[Any]) -> str:
-    """Who an imported message claims to be from; who signed any other."""
+    """Return who an imported message claims to be from; who signed any other."""
     event = recorded.event
     return event.sender if isinstance(event, did.MessageImported) else recorded.actor.id
 
@@ -151,7 +151,7 @@ def _names(parties: Iterable[Party | Receiver]) -> tuple[Quoted, ...]:
 
 
 def describe_standing(message: MailMessage, now: Millis) -> StandingView:
-    """How far a message is answered, by whom, and who is missing (BRN-076)."""
+    """Return how far a message is answered, by whom, and who is missing (BRN-076)."""
     return StandingView(
         id=Quoted(message.id),
         sender=Quoted(message.sender),
@@ -194,7 +194,7 @@ def list_pending(
     epoch: int = 0,
     settled: Container[str] = frozenset(),
 ) -> list[StandingView]:
-    """What waits in this thread: all of it, or what `agent` sent, or owes as this holder.
+    """Return what waits in this thread: all of it, or what `agent` sent, or owes as this holder.
 
     `settled` are events that are over: what tells of one waits for nobody.
     """
@@ -214,7 +214,7 @@ def _concerns(message: MailMessage, agent: str, epoch: int) -> bool:
 def list_owed_by(
     state: State, agent: str, epoch: int, settled: Container[str] = frozenset()
 ) -> list[str]:
-    """The messages of this thread that this holder of a name owes an answer to."""
+    """Return the messages of this thread that this holder of a name owes an answer to."""
     return [
         message.id
         for message in state.waiting_in_order()
@@ -224,7 +224,7 @@ def list_owed_by(
 
 
 def receivers_owing(state: State, settled: Container[str] = frozenset()) -> Iterable[Receiver]:
-    """Everyone who owes an answer here, once for each message."""
+    """Yield everyone who owes an answer here, once for each message."""
     for message in state.open.values():
         if message.event in settled:
             continue

@@ -151,7 +151,7 @@ def _draft_tool(state: State, command: model.ObserveTool, now: Millis) -> Iterat
 
 
 def _open_gap(state: State, now: Millis) -> Iterator[Event]:
-    """The blind time that ends now, if there is one."""
+    """Yield the blind time that ends now, if there is one."""
     if state.blind_since is not None:
         until = max(now, state.blind_since)  # a clock may go backwards, a gap may not
         yield model.GapNoted(since=state.blind_since, until=until, why=state.blind_why)
@@ -189,7 +189,7 @@ def agenda(_state: State, _now: Millis) -> tuple[Due, ...]:
 
 
 def index(recorded: Recorded[Any]) -> Iterable[RowChange]:
-    """Which sessions were observed, and which observation left which artifact."""
+    """Yield which sessions were observed, and which observation left which artifact."""
     event, stream = recorded.event, recorded.stream
     if isinstance(event, model.ObservingBegun):
         row = {"agent": recorded.actor.id, "at": recorded.at, "session": event.session}

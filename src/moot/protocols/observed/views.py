@@ -72,7 +72,7 @@ _NOT_SEEN: Final = (
 
 
 def describe_tests(state: State) -> str | None:
-    """What is known of tests after the last edit; None if nothing was edited.
+    """Return what is known of tests after the last edit; None if nothing was edited.
 
     That none ran is known only if nothing at all was used after the edit, and nobody was blind.
     """

@@ -111,12 +111,12 @@ def _message_document(command: Command) -> Any:
 
 
 def next_bill_version(state: State) -> int:
-    """The version that the next draft of the bill carries."""
+    """Return the version that the next draft of the bill carries."""
     return 1 if state.bill is None else state.bill.version + 1
 
 
 def _read_draft(state: State, command: Command) -> tuple[BillDraft | None, tuple[Finding, ...]]:
-    """The bill a command brings beside its message; its version may be left to the clerk."""
+    """Return the bill a command brings beside its message; its version may be left to the clerk."""
     document = getattr(command, "draft", None)
     if document is None:
         return None, ()

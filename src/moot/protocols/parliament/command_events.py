@@ -233,7 +233,7 @@ replace = msgspec.structs.replace
 
 
 def record_command(case: ParliamentCase[Any]) -> tuple[Draft, ...]:
-    """What this command records."""
+    """Return what this command records."""
     minutes = Minutes(case.state, case.context.now)
     if isinstance(case, MessageCase):
         _MESSAGES.get(case.response.type, _log)(case, minutes)

@@ -74,7 +74,7 @@ def list_expelled_without_vote(state: State) -> list[Seat]:
 
 
 def make_default_vote(seat: Seat) -> Vote:
-    """The NO of an expelled seat; a motive that it never scored gets the lowest score."""
+    """Return the NO of an expelled seat; a motive that it never scored gets the lowest score."""
     return Vote(
         vote=Ballot.NO,
         reasoning=f"{seat.id} was expelled after {MALFORMED_LIMIT} malformed replies and counts"
@@ -95,7 +95,7 @@ _SOFTEN_FROM, _CONCEDE_FROM = 3, 4
 
 
 def allowed_stances(round_number: int) -> frozenset[Stance]:
-    """The stances that may be taken in a round."""
+    """Return the stances that may be taken in a round."""
     if round_number < _SOFTEN_FROM:
         return _HOLD
     if round_number < _CONCEDE_FROM:
@@ -108,7 +108,7 @@ def is_too_early(stance: Stance, round_number: int) -> bool:
 
 
 def redirect_text(name: str, stance: Stance, round_number: int) -> str:
-    """What the speaker says to a seat that gave way too early."""
+    """Return what the speaker says to a seat that gave way too early."""
     in_time = ", ".join(
         candidate for candidate in Stance if candidate in allowed_stances(round_number)
     )

@@ -59,7 +59,7 @@ def apply_message(state: State, document: dict[str, Any]) -> State:
 
 
 def read_if_sound(document: dict[str, Any]) -> LedgerMessage | None:
-    """The message of a document, if it is one."""
+    """Return the message of a document, if it is one."""
     try:
         return read_message(document)
     except (msgspec.MsgspecError, KeyError, ValueError, TypeError):
@@ -115,7 +115,7 @@ def _take_question(state: State, message: LedgerMessage) -> State:
 
 
 def _pending_named_in(state: State, *texts: str) -> tuple[str, ...]:
-    """The pending amendments whose ids stand in the texts."""
+    """Return the pending amendments whose ids stand in the texts."""
     return tuple(name for name in amendments.find_amendment_ids(*texts) if name in state.pending)
 
 
@@ -149,7 +149,7 @@ def _take_answer(state: State, message: LedgerMessage) -> State:
 
 
 def normalize_topic(topic: str) -> str:
-    """A topic as it is compared: neither case nor spacing makes it a new one."""
+    """Return a topic as it is compared: neither case nor spacing makes it a new one."""
     return " ".join(topic.casefold().split())
 
 
@@ -248,7 +248,7 @@ def _take_vote(state: State, message: LedgerMessage) -> State:
 
 
 def concern_in_vote(vote: contents.Vote) -> str:
-    """What a voter holds against the bill: a NO its reasoning, a YES its reservations."""
+    """Return what a voter holds against the bill: a NO its reasoning, a YES its reservations."""
     if vote.vote is Ballot.NO:
         return vote.reasoning
     return vote.reservations

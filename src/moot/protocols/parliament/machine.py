@@ -72,7 +72,7 @@ def decide(state: State, command: Command, context: Context) -> Decision:
 
 
 def _document_findings(state: State, command: Command) -> tuple[Finding, ...]:
-    """What is wrong with the summary or the files that a command brings."""
+    """Return what is wrong with the summary or the files that a command brings."""
     if isinstance(command, ask.Summarize):
         wrong = summary_findings(command.summary, "summary")
         return wrong or tuple(contradictions_in(state, command.summary))
@@ -97,7 +97,7 @@ def _refuse_malformed(
 
 
 def _refuse_unreadable(case: ParliamentCase[Command], command: ask.ReportUnreadable) -> Decision:
-    """A reply that is no JSON: always refused, and counted for its seat."""
+    """Return a reply that is no JSON: always refused, and counted for its seat."""
     findings = check_all(RULES[ask.ReportUnreadable], case)
     if select_errors(findings):
         return refuse(findings)

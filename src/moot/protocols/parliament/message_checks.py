@@ -380,7 +380,7 @@ def needless_draft(case: DecisionCase) -> Breaches:
 
 
 def _brought_draft(command: ask.Submit | ask.Decide) -> Any:
-    """The amended bill as it was handed in; a message alone brings none."""
+    """Return the amended bill as it was handed in; a message alone brings none."""
     return command.draft if isinstance(command, ask.Decide) else None
 
 

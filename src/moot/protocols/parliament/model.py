@@ -126,7 +126,7 @@ class OpenMotion(msgspec.Struct, frozen=True, array_like=True):
 
 
 def message_order(message: OpenQuestion | OpenMotion) -> tuple[int, str]:
-    """A sort key: msg-1000 comes after msg-999, though not in the alphabet."""
+    """Return a sort key: msg-1000 comes after msg-999, though not in the alphabet."""
     return len(message.id), message.id
 
 
@@ -286,13 +286,13 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
         return seat if seat is not None and seat.epoch == epoch else None
 
     def seats_in_order(self) -> Iterator[Seat]:
-        """The representatives, as they were seated."""
+        """Return the representatives, as they were seated."""
         return (self.seats[seat] for seat in self.order)
 
     def pending_amendments(self) -> Iterator[Amendment]:
-        """The pending amendments, as they were proposed."""
+        """Return the pending amendments, as they were proposed."""
         return (self.amendments[name] for name in self.pending)
 
     def amendments_in_order(self) -> list[Amendment]:
-        """The amendments, as they were proposed."""
+        """Return the amendments, as they were proposed."""
         return sorted(self.amendments.values(), key=lambda amendment: amendment.number)

@@ -49,7 +49,7 @@ def _words_in(text: str) -> frozenset[str]:
 
 
 def count_covered_issues(issues: Iterable[str], motives: Iterable[str]) -> int:
-    """How many of the issues some motive speaks for."""
+    """Return how many of the issues some motive speaks for."""
     motives_known = tuple(motives)
     return sum(any(is_about(issue, motive) for motive in motives_known) for issue in issues)
 
@@ -71,7 +71,7 @@ def with_scores(seat: Seat, scores: dict[str, int]) -> Seat:
 
 
 def list_underserved(state: State) -> list[UnderservedMotive]:
-    """Every motive below 3: what nobody scored first, then the lowest."""
+    """Return every motive below 3: what nobody scored first, then the lowest."""
     low = [
         UnderservedMotive(seat.id, motive, score)
         for seat in state.seats_in_order()
@@ -96,7 +96,7 @@ def may_vote(state: State) -> bool:
 
 
 def suggest_exchanges(state: State) -> Iterator[SuggestedExchange]:
-    """Who should be asked next, the worst served motive first; one suggestion a seat."""
+    """Yield who should be asked next, the worst served motive first; one suggestion a seat."""
     waiting = {question.asked for question in state.round.questions.values()}
     for low in list_underserved(state):
         seat = state.seats[low.seat]
@@ -109,7 +109,7 @@ def suggest_exchanges(state: State) -> Iterator[SuggestedExchange]:
 
 
 def _best_asker(state: State, asked: str) -> str | None:
-    """The drafter, who can change the bill; else whoever has been silent longest."""
+    """Return the drafter, who can change the bill; else whoever has been silent longest."""
     able = [
         (seat.id != state.drafter, seat.spoke_in, place, seat.id)
         for place, seat in enumerate(state.seats_in_order())
@@ -128,7 +128,7 @@ class DrafterChoice(NamedTuple):
 
 
 def choose_drafter(state: State) -> DrafterChoice | None:
-    """The choice that follows from guidance and issues; None if nobody can draft."""
+    """Return the choice that follows from guidance and issues; None if nobody can draft."""
     able = [seat for seat in state.seats_in_order() if not seat.expelled]
     if not able:
         return None
@@ -144,7 +144,7 @@ def choose_drafter(state: State) -> DrafterChoice | None:
 
 
 def _seat_named_in(guidance: str, able: list[Seat]) -> Seat | None:
-    """The one seat that the guidance names, by id or by name; two names decide nothing."""
+    """Return the one seat that the guidance names, by id or by name; two names decide nothing."""
     named_seats = [
         seat
         for seat in able

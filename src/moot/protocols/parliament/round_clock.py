@@ -19,12 +19,12 @@ RULINGS_AFTER_THE_CAP: Final = frozenset({RulingAction.CALL_VOTE, RulingAction.R
 
 
 def exchange_cap(state: State) -> int:
-    """The exchanges of the current round."""
+    """Return the exchanges of the current round."""
     return limits.max_exchanges(len(state.order), state.round.number)
 
 
 def sentence_budget(state: State) -> int:
-    """The sentences of a response in the current round."""
+    """Return the sentences of a response in the current round."""
     return limits.response_budget(state.round.number)
 
 
@@ -69,12 +69,12 @@ def temperature_range(round_number: int) -> tuple[int, int]:
 
 
 def archetype_of(temperature: int) -> str:
-    """The character that goes with a temperature."""
+    """Return the character that goes with a temperature."""
     return next(name for least, name in ARCHETYPES if temperature >= least)
 
 
 def describe_shift(before: int, after: int) -> str:
-    """How strong a change is: `big shift`, `describe_shift`, or empty if it is small."""
+    """Return how strong a change is: `big shift`, `describe_shift`, or empty if it is small."""
     return next((name for more, name in SHIFTS if abs(after - before) > more), "")
 
 

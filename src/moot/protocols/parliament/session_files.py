@@ -78,7 +78,7 @@ def encode_ledger(state: State, messages: Iterable[LedgerMessage]) -> bytes:
 
 
 def append_to_ledger(file: bytes, messages: Iterable[LedgerMessage]) -> bytes:
-    """A ledger file of ours with more messages at its end (PAR-012)."""
+    """Return a ledger file of ours with more messages at its end (PAR-012)."""
     lines = [_LINE + encode_message(message) for message in messages]
     if not lines:
         return file
@@ -195,7 +195,7 @@ _FOLLOWS: Final[dict[str, Callable[[], Event]]] = {
 
 
 def import_findings(command: Import) -> tuple[Finding, ...]:
-    """Everything that keeps the files from becoming a session here."""
+    """Return everything that keeps the files from becoming a session here."""
     documents = {
         LEDGER_FILE: command.ledger,
         SESSION_FILE: command.session,
@@ -222,7 +222,7 @@ def _agent_findings(command: Import) -> Iterator[Finding]:
 
 
 def _differences(command: Import) -> Iterator[Finding]:
-    """Where the files differ from what follows from their messages."""
+    """Yield where the files differ from what follows from their messages."""
     state = FilesAsEvents(command).state
     pairs = (
         (SESSION_FILE, command.session, to_document(make_session_file(state))),
@@ -245,7 +245,7 @@ def _unexplained(name: str, key: str, given: Any, follows: Any) -> Finding:
 
 
 def _normalize(key: str, value: Any) -> Any:
-    """A value without what the document leaves to whoever writes the files."""
+    """Return a value without what the document leaves to whoever writes the files."""
     if key == "debate_clock":  # C-05, C-06: its limits are checked, and from here on they are ours
         return value["exchanges_this_round"]
     if key == "representatives":
@@ -279,7 +279,7 @@ def _with_forced(value: Any) -> Any:
 
 
 def _temperature_changes(rep: Document) -> tuple[list[int], list[int]]:
-    """When a seat's temperature changed, and to what."""
+    """Return when a seat's temperature changed, and to what."""
     rows = rep["temperature_history"]
     return [row["round"] for row in rows], [row["temperature"] for row in rows]
 
@@ -380,7 +380,7 @@ class FilesAsEvents:
             self._decide(content["decision"], last)
 
     def _temperatures_in(self, number: int) -> tuple[int, ...]:
-        """The temperature of each seat in a round: its last change up to then."""
+        """Return the temperature of each seat in a round: its last change up to then."""
         return tuple(
             heat[max(0, bisect_right(rounds, number) - 1)] for rounds, heat in self._histories
         )

@@ -69,7 +69,7 @@ class ShortForm(NamedTuple):
 
 
 def compose(state: State, form: str, sender: str, words: Mapping[str, Any]) -> Document:
-    """The message of a form, as `sender` (a seat, or the speaker) would send it.
+    """Return the message of a form, as `sender` (a seat, or the speaker) would send it.
 
     Malformed if the form or a word is unknown, or something is missing that only the sender knows.
     """
@@ -146,7 +146,7 @@ def _answer(speech: Speech) -> tuple[Document, Document]:
 
 
 def _take(position: Position) -> Callable[[Speech], tuple[Document, Document]]:
-    """An answer whose point is the seat's position on an amendment."""
+    """Return an answer whose point is the seat's position on an amendment."""
 
     def take(speech: Speech) -> tuple[Document, Document]:
         amendment, reason = speech.text("amendment"), speech.text("reason")
@@ -163,7 +163,7 @@ def _take(position: Position) -> Callable[[Speech], tuple[Document, Document]]:
 
 
 def _find_question(speech: Speech) -> OpenQuestion:
-    """The open question that is meant: the one named, else the only one put to this seat; of
+    """Return the open question that is meant: the one named, else the only one put to this seat; of
     several the one about the amendment that is named."""
     waiting = [
         question

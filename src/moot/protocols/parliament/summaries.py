@@ -53,7 +53,7 @@ def summarize_round(state: State, open_issues: tuple[str, ...]) -> Summary:
 
 
 def with_facts(told: Summary, clerks: Summary) -> Summary:
-    """A summary that someone wrote, with the facts of the clerk's: its words stay."""
+    """Return a summary that someone wrote, with the facts of the clerk's: its words stay."""
     facts = {name: clerks[name] for name in ("amendments_actioned", "vote_result")}
     if facts["vote_result"] is not None:
         leans = {seat: position["lean"] for seat, position in clerks["positions"].items()}
@@ -64,7 +64,7 @@ def with_facts(told: Summary, clerks: Summary) -> Summary:
 
 
 def contradictions_in(state: State, summary: Summary) -> Iterator[Finding]:
-    """Where a summary that someone brings says something else than the record."""
+    """Return where a summary that someone brings says something else than the record."""
     number = summary["round"]
     votes = [row for row in state.vote_history if row.round == number]
     cast = {
@@ -147,7 +147,7 @@ def _describe_shifts(state: State) -> Iterator[str]:
 
 
 def _changes_of_mind(state: State) -> Iterator[tuple[str, str]]:
-    """Each seat whose lean or scores changed in this round, and how."""
+    """Yield each seat whose lean or scores changed in this round, and how."""
     number = state.round.number
     for seat in state.seats_in_order():
         before = state.round.scores.get(seat.id, seat.scores)
@@ -166,7 +166,7 @@ def _changes_of_mind(state: State) -> Iterator[tuple[str, str]]:
 
 
 def _open_conditions(state: State) -> Iterator[str]:
-    """The NO votes of this round that say what would change them."""
+    """Yield the NO votes of this round that say what would change them."""
     number = state.round.number
     for seat in state.seats_in_order():
         voted_no = any(row.round == number and row.vote is Ballot.NO for row in seat.voting_record)
@@ -175,7 +175,7 @@ def _open_conditions(state: State) -> Iterator[str]:
 
 
 def list_pending(state: State) -> Iterator[str]:
-    """The amendments that wait, a line each."""
+    """Return the amendments that wait, a line each."""
     lines = [
         f"{amendment.amendment_id} is pending: {shorten(amendment.description, _MAX_NAME)}"
         for amendment in state.pending_amendments()

@@ -22,7 +22,7 @@ _BEFORE_A_BILL: Final = (SessionStatus.EVALUATING_STATEMENTS, SessionStatus.DRAF
 
 
 def agenda(state: State, now: Millis) -> tuple[Due, ...]:
-    """Everything that waits; what the clerk can do at once comes first."""
+    """Return everything that waits; what the clerk can do at once comes first."""
     if state.status is None:
         return ()
     return (*_due_now(state, now), *_WAITING[state.status](state))
@@ -153,7 +153,7 @@ def _positions(state: State) -> Iterator[Due]:
 
 
 def _speaking(state: State) -> Iterator[Due]:
-    """Who was given the floor, what should be asked next, and who was not heard yet."""
+    """Yield who was given the floor, what should be asked next, and who was not heard yet."""
     this = state.round
     floor = state.seats.get(this.floor or "")
     if floor is not None and floor.spoke_in < this.number and not floor.is_quiet:

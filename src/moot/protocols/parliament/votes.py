@@ -116,13 +116,13 @@ replace = msgspec.structs.replace
 
 
 def find_amendment_ids(*texts: str) -> tuple[str, ...]:
-    """The amendments that a text names."""
+    """Return the amendments that a text names."""
     ids = (name for text in texts for name in _ID_IN_TEXT.findall(text))
     return tuple(dict.fromkeys(ids))
 
 
 def next_amendment_id(state: State) -> str:
-    """A free id: one more than the highest."""
+    """Return a free id: one more than the highest."""
     highest = max((int(name.removeprefix("amend-")) for name in state.amendments), default=0)
     return f"amend-{highest + 1:03d}"
 
@@ -172,7 +172,7 @@ def list_opposed(state: State) -> Iterator[Amendment]:
 
 
 def section_text(sections: Sections, name: BillSection) -> str | None:
-    """The plain text of a section; the scope is a set of lists and has none."""
+    """Return the plain text of a section; the scope is a set of lists and has none."""
     text = getattr(sections, name)
     return text if isinstance(text, str) else None
 
@@ -206,7 +206,7 @@ def _apply_to_text(text: str, amendment: Amendment) -> str | None:
 
 
 def check_draft(bill: Bill, amendment: Amendment, draft: BillDraft) -> Iterator[tuple[str, str]]:
-    """What a drafter's version of an amendment gets wrong: why, and in which section."""
+    """Yield what a drafter's version of an amendment gets wrong: why, and in which section."""
     target = amendment.target_section
     for name in BillSection:
         same = getattr(bill.sections, name) == getattr(draft.sections, name)

@@ -261,7 +261,7 @@ def find_adoptable(
     work: str | None = None,
     running: frozenset[str] = frozenset(),
 ) -> tuple[AdoptionCandidate, ...]:
-    """Names that a new session here could adopt, with the reason for each, by name."""
+    """Return names that a new session here could adopt, with the reason for each, by name."""
     candidates = []
     for name in (member.name for member in state.members if member.name not in running):
         verdict = judge_adoption_of(state, name, evidence, worktree, now, scopes=scopes, work=work)

@@ -45,7 +45,7 @@ def make_name(project: str, number: int) -> str:
 
 
 def make_fresh_name(project: str, taken: Iterable[str]) -> str:
-    """The first name of the project that nobody ever had, whether in upper or lower case."""
+    """Return the first name of the project that nobody ever had, whether in upper or lower case."""
     used = {name.lower() for name in taken}
     tries = 8 * len(ADJECTIVES) * len(NOUNS)
     for number in range(len(used), len(used) + tries):
@@ -56,7 +56,7 @@ def make_fresh_name(project: str, taken: Iterable[str]) -> str:
 
 
 def _fresh_longer(project: str, used: set[str]) -> str:
-    """A name with a second noun, for when the pairs have run out."""
+    """Return a name with a second noun, for when the pairs have run out."""
     number = len(used)
     while True:
         name = make_name(project, number) + make_name(project, -number).partition("-")[2]
@@ -78,7 +78,7 @@ _NUMBERED: Final = re.compile(r"(.+)-([2-9]|[1-9][0-9]+)\Z")
 
 
 def family_of(name: str, registered: Collection[str]) -> str:
-    """The name that this one was numbered after, if somebody is called that; else itself."""
+    """Return the name that this one was numbered after, if somebody is called that; else itself."""
     numbered = _NUMBERED.match(name)
     return numbered[1] if numbered is not None and numbered[1] in registered else name
 
@@ -95,7 +95,7 @@ def list_family(name: str, registered: Collection[str]) -> tuple[str, ...]:
 
 
 def next_in_family(name: str, registered: Collection[str]) -> str:
-    """The first name of the family that nobody ever had."""
+    """Return the first name of the family that nobody ever had."""
     family, number = family_of(name, registered), 2
     while f"{family}-{number}" in registered:
         number += 1

@@ -75,7 +75,7 @@ class ResumeCase(PresenceCase[ask.Resume], frozen=True, gc=False):
 
 
 def case_of(state: State, command: C, context: Context) -> PresenceCase[C]:
-    """Everything that the rules and drafts of this command need to see."""
+    """Return everything that the rules and drafts of this command need to see."""
     claims, unreadable = read_claims(command)
     case = PresenceCase(state, command, context, claims, unreadable)
     look_up = _LOOK_UPS.get(type(command))
@@ -100,12 +100,12 @@ def read_claims(command: Command) -> tuple[Claims, Unreadable]:
 
 
 def scope_root(command: Located) -> str:
-    """What scopes are relative to: the worktree, else the project root."""
+    """Return what scopes are relative to: the worktree, else the project root."""
     return command.worktree or command.project_root
 
 
 def scope_texts(command: Located) -> tuple[str, ...]:
-    """The scopes that a command names, as they were typed."""
+    """Return the scopes that a command names, as they were typed."""
     if isinstance(command, ask.NoteIncursion):
         return command.paths
     if isinstance(command, ask.SendHandoff | ask.SendBlocked):
@@ -160,7 +160,7 @@ def _judge_adoption(case: PresenceCase[ask.Resume]) -> ResumeCase:
 
 
 def find_prior_epoch(state: State, name: str, epoch: int) -> int:
-    """The holder before: the last one who acted here, else the one before `epoch`."""
+    """Return the holder before: the last one who acted here, else the one before `epoch`."""
     member = model.find_member(state, name)
     return member.epoch if member is not None else epoch - 1
 
@@ -180,7 +180,7 @@ _LOOK_UPS: Final[dict[type[Command], Callable[[Any], PresenceCase[Any]]]] = {
 
 
 def find_moved(state: State, message: PresenceMessage, now: Millis) -> tuple[Reservation, ...]:
-    """The sender's exact reservation, and with it the sender's narrower ones inside.
+    """Return the sender's exact reservation, and with it the sender's narrower ones inside.
 
     Nothing moves if that very session of the sender no longer holds it. Nothing moves either if it
     holds a wider scope around it as well: the receiver and the sender would both own the files.

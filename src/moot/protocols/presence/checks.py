@@ -174,7 +174,7 @@ def _conflicts_with(case: OverlapCase[Reserving], *, active: bool) -> Breaches:
 
 
 def _own_work(case: OverlapCase[Reserving]) -> str | None:
-    """What the requester works on: as named now, else as it joined; never the holder's."""
+    """Return what the requester works on: as named now, else as it joined; never the holder's."""
     command = case.command
     if command.work and command.work != command.branch:
         return command.work

@@ -160,7 +160,7 @@ def _field(
     within: str = "",
     requirement: str | tuple[str, ...] = (),
 ) -> Rule[Document]:
-    """One field, if it is there: a missing one has its own row."""
+    """Return one field, if it is there: a missing one has its own row."""
 
     def check(document: Document) -> Breaches:
         if name in document and not holds(document[name], document):
@@ -172,7 +172,7 @@ def _field(
 def _required(
     norm: str, name: str, holds: FieldTest, sentence: str = "text is required"
 ) -> tuple[Rule[Document], Rule[Document]]:
-    """Two rows for a field of a payload: that it is there, and that its value is right."""
+    """Return two rows for a field of a payload: that it is there, and that its value is right."""
 
     def check(payload: Document) -> Breaches:
         if name not in payload:
@@ -353,7 +353,7 @@ class OperativeEnvelope(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def make_envelope(recorded: Recorded[Any]) -> OperativeEnvelope:
-    """The v1 form of a recorded HANDOFF, BLOCKED, INCURSION or RESUME."""
+    """Return the v1 form of a recorded HANDOFF, BLOCKED, INCURSION or RESUME."""
     event, actor = recorded.event, recorded.actor.id
     kind, to, scope, payload = _PARTS[type(event)](event, actor)
     return OperativeEnvelope(
@@ -439,7 +439,7 @@ def make_document(envelope: OperativeEnvelope) -> Document:
 
 
 def write_envelope(envelope: OperativeEnvelope) -> bytes:
-    """Its JSON, indented; Malformed unless every row of the contract holds."""
+    """Return its JSON, indented; Malformed unless every row of the contract holds."""
     document = make_document(envelope)
     _raise_first(check_document(document))
     return msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n"
@@ -465,11 +465,11 @@ def _raise_first(problems: Iterable[Finding]) -> None:
 
 
 def list_work_items(envelope: OperativeEnvelope) -> tuple[str, ...]:
-    """The work items an event belongs to."""
+    """Return the work items an event belongs to."""
     linked = envelope.payload.get("bead_ids", ())
     return tuple(dict.fromkeys(work for work in (envelope.bead_id, *linked) if work))
 
 
 def searchable_text(envelope: OperativeEnvelope) -> str:
-    """The texts of its payload: what a search should find it by."""
+    """Return the texts of its payload: what a search should find it by."""
     return "\n".join(text for text in envelope.payload.values() if isinstance(text, str))

@@ -77,15 +77,15 @@ SIBLING_HINTS: Final[dict[IncursionOutcome, str]] = {
 
 
 def draft_accepted(case: PresenceCase[Command], numbers: NextNumbers) -> tuple[Event, ...]:
-    """The events of an accepted command; none if it asks for what is already so."""
+    """Return the events of an accepted command; none if it asks for what is already so."""
     events = tuple(DRAFTS[type(case.command)](case, numbers))
     return (*events, *_settle_requests(case, events))
 
 
 def _settle_requests(case: PresenceCase[Command], events: tuple[Event, ...]) -> Iterator[Event]:
-    """Each BLOCKED whose receiver held what it asks for and, with these events, holds no more of
-    it, whether or not it was promised (accepted) before. What a session that adopts the name goes
-    on with is held as before."""
+    """Yield each BLOCKED whose receiver held what it asks for and, with these events, holds no more
+    of it, whether or not it was promised (accepted) before. What a session that adopts the name
+    goes on with is held as before."""
     ended = {
         event.was if isinstance(event, did.ScopeHandedOver) else event.fencing: event
         for event in events
@@ -124,7 +124,7 @@ _SETTLED_BY: Final[dict[type[Event], SettledBy]] = {
 def draft_refused(
     case: OverlapCase[Reserving] | OverlapCase[ask.NoteIncursion], numbers: NextNumbers
 ) -> tuple[Event, ...]:
-    """The INCURSIONs of a refused overlap, which is itself on record (OPR-104, B-30)."""
+    """Return the INCURSIONs of a refused overlap, which is itself on record (OPR-104, B-30)."""
     incursions = tuple(islice(_incursions(case, numbers, "refused"), MAX_INCURSIONS))
     return (*_sign_of_sub_agent(case, acts=bool(incursions)), *incursions)
 
@@ -171,8 +171,8 @@ def _reserve(case: OverlapCase[Reserving], numbers: NextNumbers) -> Iterator[Eve
 
 
 def _sign_of_sub_agent(case: OverlapCase[Any], *, acts: bool) -> Iterator[Event]:
-    """The beginning of the sub-agent that acts; or, if it has begun and nothing else is recorded
-    of it (`acts` is false), now and then a sign that it is still at work."""
+    """Yield the beginning of the sub-agent that acts; or, if it has begun and nothing else is
+    recorded of it (`acts` is false), now and then a sign that it is still at work."""
     if case.alias and isinstance(case.command.sub_agent, str):
         kind = case.command.sub_agent_kind
         yield from _see_sub_agent(case, case.command.sub_agent, kind, acts=acts)
@@ -322,7 +322,7 @@ def _ends_soon(case: OverlapCase[Reserving], held: Reservation | None) -> bool:
 
 
 def _begin_lease(case: OverlapCase[Reserving], claim: Scope, numbers: NextNumbers) -> Event:
-    """A lease under a new number; a renewal keeps the work and branch that it does not name.
+    """Return a lease under a new number; a renewal keeps the work and branch that it does not name.
 
     A hook that finds what the session reserved by hand keeps the terms of that: only who works
     there changes, until that one ends.
@@ -402,7 +402,7 @@ def _mark_seen(case: ReceiptCase[ask.MarkSeen], _numbers: NextNumbers) -> Iterat
 
 
 def _accept(case: ReceiptCase[ask.Accept], numbers: NextNumbers) -> Iterator[Event]:
-    """The acceptance, once, and the leases that an accepted HANDOFF moves."""
+    """Yield the acceptance, once, and the leases that an accepted HANDOFF moves."""
     message = case.message
     if message is None or message.accepted or message.settled or message.withdrawn:
         return
@@ -429,8 +429,8 @@ def _hand_over(
 
 
 def _resume(case: ResumeCase, numbers: NextNumbers) -> Iterator[Event]:
-    """One RESUME (OPR-017), then every lease of the earlier session, issued anew. Those whose time
-    is over come first: else an earlier holder's and a later one's could stand in one place."""
+    """Yield one RESUME (OPR-017), then every lease of the earlier session, issued anew. Those whose
+    time is over come first: else an earlier holder's and a later one's could stand in one place."""
     reason = case.adoption.reason
     if reason is None:
         return
@@ -549,7 +549,7 @@ def _set_stale_minutes(
 
 
 def _expire(case: PresenceCase[ask.ExpireScopes], _numbers: NextNumbers) -> Iterator[Event]:
-    """The leases whose time is over, the longest overdue first, a limited number at once."""
+    """Return the leases whose time is over, the longest overdue first, a limited number at once."""
     due = [held for held in case.state.live if held.has_ended(case.context.now)]
     due.sort(key=lambda held: (held.expires_at or 0, held.fencing))
     return map(_archive_lapsed, due[:MAX_EXPIRED_AT_ONCE])

@@ -159,7 +159,7 @@ def _note_giving_back(state: State, name: str, *, gave_back: bool) -> State:
 
 
 def _with_leases(state: State, live: PagedMap[Reservation], gone: Reservation | None) -> State:
-    """The state with `live` instead, and the earliest end among them.
+    """Return the state with `live` instead, and the earliest end among them.
 
     Every lease is read for that only if the one that is `gone` had the earliest end.
     """

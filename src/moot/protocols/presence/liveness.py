@@ -102,7 +102,7 @@ def longer_stale_time(requester: Millis | None, workspace: Millis) -> Millis:
 
 
 def read_stale_minutes(text: str | None) -> tuple[Millis | None, Finding | None]:
-    """The value of BB_AGENT_STALE_MINUTES in milliseconds (OPR-020).
+    """Return the value of BB_AGENT_STALE_MINUTES in milliseconds (OPR-020).
 
     A bad one gives the default and a warning (B-19). None if it is not set: then the workspace's
     own stale time counts, which is 15 minutes unless a person changed it.

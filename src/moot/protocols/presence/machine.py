@@ -110,7 +110,7 @@ def evolve(state: State, recorded: Recorded[Any]) -> State:
 
 
 def agents_to_prove(state: State, command: Command) -> tuple[str, ...]:
-    """Whose last sign of life decides: the owners of what overlaps.
+    """Return whose last sign of life decides: the owners of what overlaps.
 
     The engine proves only these signs, so a decision stays quick however many agents there are.
     """
@@ -124,7 +124,7 @@ def agents_to_prove(state: State, command: Command) -> tuple[str, ...]:
 
 
 def agenda(state: State, _now: Millis) -> tuple[Due, ...]:
-    """What waits for an acceptance (OPR-106), and when reservations end by themselves."""
+    """Return what waits for an acceptance (OPR-106), and when reservations end by themselves."""
     return (*_answers_owed(state), *_lease_ends(state))
 
 

@@ -29,7 +29,7 @@ WORK_ID: Final = re.compile(r"[^\s\x00-\x1f\x7f]{1,200}\Z")
 
 
 def name_with_alias(name: str, alias: str | None) -> str:
-    """How a sub-agent is called: amber-otter/2. No agent's name holds a slash."""
+    """Return how a sub-agent is called: amber-otter/2. No agent's name holds a slash."""
     return f"{name}/{alias}" if alias else name
 
 
@@ -278,12 +278,12 @@ def is_resource(text: str) -> bool:
 
 
 def key_of_file(path: str) -> str:
-    """The key of a file that is named from the root, as git names it."""
+    """Return the key of a file that is named from the root, as git names it."""
     return f"./{path}" if is_resource(path) else path
 
 
 def read_resource(text: str) -> str:
-    """The name that is compared and shown; Malformed if it could be taken for another."""
+    """Return the name that is compared and shown; Malformed if it could be taken for another."""
     kind, _, name = text.partition(":")
     if not name or name != name.strip():
         raise Malformed(
@@ -301,7 +301,7 @@ def read_resource(text: str) -> str:
 
 
 def task_resource(work: str) -> str:
-    """The resource that stands for a work item: whoever holds it works on it alone."""
+    """Return the resource that stands for a work item: whoever holds it works on it alone."""
     return read_resource(f"{TASK}:{work}")
 
 
@@ -348,12 +348,12 @@ def count_event(state: State, event_id: str) -> tuple[str, int]:
 
 
 def find_reservation(state: State, key: str) -> Reservation | None:
-    """The live reservation of exactly this key."""
+    """Return the live reservation of exactly this key."""
     return state.live_by_key.get(key)
 
 
 def find_member(state: State, name: str) -> Member | None:
-    """The member of this name, whichever holder it is."""
+    """Return the member of this name, whichever holder it is."""
     return state.members_by_name.get(name)
 
 
@@ -376,7 +376,7 @@ def reservations_below(state: State, key: str) -> tuple[Reservation, ...]:
 
 
 def overlapping_reservations(state: State, key: str) -> Iterator[Reservation]:
-    """All that is exact or partial to `key`: above it, the same, below it."""
+    """Yield all that is exact or partial to `key`: above it, the same, below it."""
     yield from reservations_above(state, key)
     same = find_reservation(state, key)
     if same is not None:
@@ -393,6 +393,6 @@ def group_by_owner(state: State) -> dict[str, list[Reservation]]:
 
 
 def reservations_of(state: State, name: str, epoch: int | None = None) -> tuple[Reservation, ...]:
-    """All that `name` holds (one holder of the name, or any). This reads the whole list."""
+    """Return all that `name` holds (one holder of the name, or any). This reads the whole list."""
     every = state.live_by_key.values()
     return tuple(lease for lease in every if lease.owner == name and epoch in (None, lease.epoch))

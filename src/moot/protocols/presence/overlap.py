@@ -88,7 +88,7 @@ class Requester(msgspec.Struct, frozen=True):
 def find_conflicts(
     state: State, claims: Iterable[Scope], requester: Requester
 ) -> Iterator[OverlapConflict]:
-    """Every overlapping reservation of another holder, without those whose time is over."""
+    """Yield every overlapping reservation of another holder, without those whose time is over."""
     for claim in claims:
         for held in model.overlapping_reservations(state, claim.key):
             if not is_in_the_way(state, held, requester):
@@ -133,7 +133,7 @@ def is_of_quiet_sibling(state: State, held: Reservation, requester: Requester) -
 
 
 def judge_sibling(state: State, held: Reservation, requester: Requester) -> LivenessVerdict:
-    """How alive the sub-agent is who works there: evicted, if it is not at work any more."""
+    """Return how alive the sub-agent is who works there: evicted, if it is not at work any more."""
     stale = liveness.longer_stale_time(requester.stale_millis, state.stale_millis)
     session = sub_agents.find_session(state, held.owner, held.epoch)
     sibling = sub_agents.find_by_alias(session, held.alias)
@@ -146,7 +146,7 @@ def judge_sibling(state: State, held: Reservation, requester: Requester) -> Live
 def judge_owner(
     state: State, held: Reservation, requester: Requester, shown_by: Millis | None = None
 ) -> tuple[LivenessVerdict, SignOfLife | None]:
-    """How alive the owner is: evicted, if the name is unknown or has a later holder (B-35).
+    """Return how alive the owner is: evicted, if the name is unknown or has a later holder (B-35).
 
     `shown_by` is the stale time for who only reads; what is decided goes by the longer of two.
     """
@@ -164,7 +164,7 @@ def judge_owner(
 
 
 def find_owners(state: State, claims: Iterable[Scope]) -> tuple[str, ...]:
-    """Whose signs of life decide about these claims."""
+    """Return whose signs of life decide about these claims."""
     names = (
         held.owner for claim in claims for held in model.overlapping_reservations(state, claim.key)
     )
@@ -178,7 +178,7 @@ def find_lapsed(state: State, claims: Iterable[Scope], now: Millis) -> tuple[Res
 
 
 def first_by_reservation(conflicts: Iterable[OverlapConflict]) -> tuple[OverlapConflict, ...]:
-    """The first conflict with each reservation: several claims may meet the same one."""
+    """Return the first conflict with each reservation: several claims may meet the same one."""
     first: dict[int, OverlapConflict] = {}
     for conflict in conflicts:
         first.setdefault(conflict.held.fencing, conflict)

@@ -118,7 +118,7 @@ def _comparable(resolved: str, root: str) -> str:
 
 
 def read_scope(text: str, root: str) -> Scope:
-    """A scope as a person types it; Malformed says what is wrong, with a stable code."""
+    """Return a scope as a person types it; Malformed says what is wrong, with a stable code."""
     if is_resource(text):
         require_scope_text(text)
         name = read_resource(text)
@@ -128,7 +128,7 @@ def read_scope(text: str, root: str) -> Scope:
 
 
 def strip_wildcard(text: str, root: str) -> str:
-    """The path that a scope names; Malformed if it is none."""
+    """Return the path that a scope names; Malformed if it is none."""
     return _split_wildcard(text, root)[0]
 
 
@@ -139,7 +139,7 @@ def read_path(text: str, root: str) -> Scope:
 
 
 def read_typed(text: str, folder: str, root: str) -> str:
-    """The scope that is meant by `text`, typed where one stands in `folder`.
+    """Return the scope that is meant by `text`, typed where one stands in `folder`.
 
     `x` is beside us, `:/x` at the root, `*` this folder with all in it; a resource is the same
     everywhere. What lies outside of the root is given back absolute, for the caller to refuse.
@@ -205,7 +205,7 @@ def warn_of_symlink(text: str, real: str, root: str) -> Finding | None:
 
 
 def _split_wildcard(text: str, root: str) -> tuple[str, bool]:
-    """The path without its final `/*`, and whether there was one (OPR-042, B-13).
+    """Return the path without its final `/*`, and whether there was one (OPR-042, B-13).
 
     Any other `*` or `?` is refused (OPR-043), because what it covers would depend on the disk.
     """
@@ -239,7 +239,7 @@ def _has_control_characters(text: str) -> bool:
 
 
 def _scope_inside(path: str, root: str, text: str, wildcard: bool) -> Scope:
-    """A scope relative to the root; Malformed if it lies outside of it (B-14).
+    """Return a scope relative to the root; Malformed if it lies outside of it (B-14).
 
     Relative, so that two worktrees name the same file alike and collide on it.
     """

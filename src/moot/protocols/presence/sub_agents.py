@@ -25,7 +25,7 @@ replace = msgspec.structs.replace
 
 
 def find_session(state: State, name: str, epoch: int) -> Member | None:
-    """That very holder of the name; None if it has not acted here, or another has since."""
+    """Return that very holder of the name; None if it has not acted here, or another has since."""
     member = model.find_member(state, name)
     return member if member is not None and member.epoch == epoch else None
 
@@ -41,7 +41,7 @@ def find_by_alias(member: Member | None, alias: str) -> SubAgent | None:
 
 
 def read_alias(state: State, name: str, epoch: int, tool_id: str | UnsetType) -> str | None:
-    """The alias under which that sub-agent acts, or would if it began now.
+    """Return the alias under which that sub-agent acts, or would if it began now.
 
     Empty for the session's main agent, None if it is not known who of the session acts.
     """

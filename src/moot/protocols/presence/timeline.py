@@ -66,13 +66,13 @@ class TimelineRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_withdrawal(value: dict[str, Any]) -> Withdrawal:
-    """A row of the index space `presence.withdrawn`."""
+    """Return a row of the index space `presence.withdrawn`."""
     texts = (Quoted(value["reason"]), Quoted(value["evidence"]))
     return Withdrawal(value["by"], value["as"], to_text(value["at"]), *texts)
 
 
 def read_receipt(key: str, value: dict[str, Any]) -> GivenReceipt:
-    """A row of the index space `presence.receipts`."""
+    """Return a row of the index space `presence.receipts`."""
     event, agent, receipt = key.split(" ")
     return GivenReceipt(event, agent, ReceiptKind(receipt), value["at"])
 
@@ -84,7 +84,7 @@ def make_timeline(
     withdrawn: Mapping[str, Withdrawal] = {},
     settled: Container[str] = frozenset(),
 ) -> tuple[TimelineRow, ...]:
-    """Events and receipts by time; the receipt of an event never stands above it.
+    """Return events and receipts by time; the receipt of an event never stands above it.
 
     `refused` are the ids of INCURSIONs that were refused, so that nothing happened; `withdrawn`
     are, by id, events that are false or not needed, `settled` those that nobody waits for.
@@ -133,7 +133,7 @@ def _event_row(
 
 
 def shown_fields(envelope: Document) -> tuple[str, str]:
-    """The title and the text of an event's row."""
+    """Return the title and the text of an event's row."""
     title, text = _SHOWN_FIELDS[EventType(envelope["event_type"])]
     payload = envelope["payload"]
     return payload.get(title, ""), payload.get(text, "")
@@ -149,7 +149,7 @@ _SHOWN_FIELDS: Final[dict[EventType, tuple[str, str]]] = {
 
 
 def _status(envelope: Document, receipts: Iterable[GivenReceipt], settled: Container[str]) -> str:
-    """How far it has come with the one it was sent to; others may have seen it, too."""
+    """Return how far it has come with the one it was sent to; others may have seen it, too."""
     if envelope["id"] in settled:
         return labels.SETTLED
     theirs = {

@@ -49,7 +49,7 @@ class Observation(msgspec.Struct, frozen=True):
 
 
 def observe_liveness(state: State, name: str, observation: Observation) -> LivenessVerdict:
-    """How alive `name` is; whoever never acted here is judged by its sign of life alone."""
+    """Return how alive `name` is; whoever never acted here is judged by its sign of life alone."""
     member = model.find_member(state, name)
     stale = liveness.shown_stale_time(observation.stale_millis, state.stale_millis)
     acted, sign = member.last_at if member is not None else None, observation.seen.get(name)
@@ -191,7 +191,7 @@ def view_agent(state: State, name: str, observation: Observation) -> AgentView:
 def view_agents(
     state: State, names: Iterable[str], observation: Observation
 ) -> tuple[AgentView, ...]:
-    """Each of these names; the reservations are looked through once for all of them."""
+    """Return each of these names; the reservations are looked through once for all of them."""
     return _view_agents(state, names, observation, model.group_by_owner(state))
 
 
@@ -231,7 +231,7 @@ def _view_agent(
 
 
 def view_sub_agents(state: State, name: str, observation: Observation) -> tuple[SubAgentView, ...]:
-    """The sub-agents that `name` has at work, in the order in which they began."""
+    """Return the sub-agents that `name` has at work, in the order in which they began."""
     member = model.find_member(state, name)
     if member is None or not member.sub_agents:
         return ()
@@ -272,7 +272,7 @@ def _liveness_label(member: Member | None, liveness: Liveness) -> str:
 
 
 def view_members(state: State, observation: Observation) -> tuple[AgentView, ...]:
-    """Who is here, by name; those who have left are not."""
+    """Return who is here, by name; those who have left are not."""
     return view_agents(state, (member.name for member in _members_here(state)), observation)
 
 
@@ -298,7 +298,7 @@ def view_reservation(state: State, held: Reservation, observation: Observation) 
 def view_reservations(
     state: State, observation: Observation, owner: str | None = None
 ) -> tuple[ReservationView, ...]:
-    """What is held, by path. What has lapsed is left out, even if it is not archived yet."""
+    """Return what is held, by path. What has lapsed is left out, even if it is not archived yet."""
     return tuple(
         view_reservation(state, held, observation)
         for held in state.live
@@ -458,7 +458,7 @@ class Holdings:
         self.owners: set[str] = set().union(*self._owners_by_page)
 
     def of(self, names: Iterable[str]) -> dict[str, list[Reservation]]:
-        """What each of `names` holds, by name, in the order of the keys."""
+        """Return what each of `names` holds, by name, in the order of the keys."""
         asked = frozenset(names)
         held_by: dict[str, list[Reservation]] = {}
         for number, owners in enumerate(self._owners_by_page):

@@ -133,7 +133,7 @@ def policy_hash_differs(case: EventCase[did.SessionInitialized]) -> Breaches:
 
 
 def require_texts(*names: str) -> Callable[[EventCase[Event]], Breaches]:
-    """A check that these texts (or lists of texts) are not empty."""
+    """Return a check that these texts (or lists of texts) are not empty."""
 
     def check(case: EventCase[Event]) -> Breaches:
         for name in names:
@@ -380,7 +380,7 @@ MAX_ITEMS_BY_FIELD: Final = {
 
 
 def list_texts(value: Any) -> Iterator[str]:
-    """Every text in a command, however deep."""
+    """Yield every text in a command, however deep."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, tuple | list):

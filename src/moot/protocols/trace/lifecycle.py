@@ -92,14 +92,14 @@ CONDITIONS: Final[dict[type[Event], Callable[[State, Any], bool]]] = {
 
 
 def accepted_events(state: State) -> frozenset[type[Event]]:
-    """What may be recorded now, by the state alone."""
+    """Return what may be recorded now, by the state alone."""
     if state.final is not None and state.stage not in ENDED:
         return AFTER_FINAL
     return ACCEPTED[state.stage]
 
 
 def next_stage(state: State, event: Event) -> Stage:
-    """Where the trace stands after `event`; `state` is already what the event made of it."""
+    """Return where the trace stands after `event`; `state` is already what the event made of it."""
     if isinstance(event, did.VerificationRunCompleted) and event.status is AuditVerdict.FAIL:
         return Stage.FAILED if state.stage not in ENDED else state.stage
     to = TRANSITIONS[state.stage].get(type(event))
@@ -158,7 +158,7 @@ def trace_actor(actor: Actor, kind: KeyClass | None = None) -> TraceActor:
 
 
 def explain_wrong_role(state: State, event: type[Event], who: TraceActor) -> str | None:
-    """Why `who` may not record this, or None. Which key was used is `explain_wrong_key`'s
+    """Return why `who` may not record this, or None. Which key was used is `explain_wrong_key`'s
     question."""
     role = ROLE_OF_EVENT[event]
     if event is did.KeyRotated:  # also for the old key itself: a row of `rules.py` says when
@@ -176,7 +176,7 @@ def explain_wrong_role(state: State, event: type[Event], who: TraceActor) -> str
 
 
 def explain_wrong_key(state: State, event: type[Event], who: TraceActor) -> str | None:
-    """Why this key may not act for the role although the agent's name fits, or None."""
+    """Return why this key may not act for the role although the agent's name fits, or None."""
     role = ROLE_OF_EVENT[event]
     bound = state.binding_of(role) if role is not None else None
     if bound is None or who.id != bound.agent:

@@ -147,7 +147,7 @@ def _intent_due(state: State, intent: Intent) -> Due:
 
 
 def _only_approved_proposal(state: State) -> str:
-    """The id for the hint if only one proposal is approved, else the word to fill in."""
+    """Return the id for the hint if only one proposal is approved, else the word to fill in."""
     approved = (Review.APPROVED, Review.CONDITIONAL)
     ids = [proposal.id for proposal in state.proposals.values() if proposal.review in approved]
     return ids[0] if len(ids) == 1 else "PROPOSAL"
@@ -237,7 +237,7 @@ def no_timeouts(_state: State, _now: Millis) -> Iterable[Command]:
 
 
 def index(recorded: Recorded[Any]) -> Iterable[RowChange]:
-    """Which traces are open, what they are about, and which run left which artifact."""
+    """Yield which traces are open, what they are about, and which run left which artifact."""
     event, trace = recorded.event, recorded.stream
     if recorded.seq == 0:
         yield Put("open", trace, {})

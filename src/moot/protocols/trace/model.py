@@ -276,7 +276,7 @@ class State(msgspec.Struct, frozen=True):
 
 
 def number_of_id(name: str) -> int:
-    """The count in an id such as `i12`; 0 if it is none."""
+    """Return the count in an id such as `i12`; 0 if it is none."""
     digits = name[1:]
     return int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 16 else 0
 
@@ -292,7 +292,7 @@ MEDIA_TYPE = "application/vnd.moot.tool-input+json"
 def encode_input(
     tool: str, command: tuple[str, ...], cwd: str, env: tuple[str, ...], timeout_ms: int
 ) -> bytes:
-    """The normalised input; Malformed if a text cannot be encoded.
+    """Return the normalised input; Malformed if a text cannot be encoded.
 
     TRC-032: only texts and one number, so that every JSON library writes the same bytes.
     """
@@ -337,7 +337,7 @@ def holds_artifact(shelf: ArtifactMarks, sha256: str) -> bool:
 
 
 def _shorten(sha256: str) -> bytes:
-    """The first bytes of a hash; empty for a text that is no hash."""
+    """Return the first bytes of a hash; empty for a text that is no hash."""
     try:
         whole = bytes.fromhex(sha256)
     except ValueError:

@@ -162,7 +162,7 @@ DEFAULT_POLICY: Final = Policy(tools=DEFAULT_TOOLS, secrets=SECRET_PATTERNS)
 
 
 def parse_policy(data: bytes | str) -> Policy:
-    """A policy from its JSON; keys that are left out take their defaults."""
+    """Return a policy from its JSON; keys that are left out take their defaults."""
     if len(data) > MAX_BYTES:
         raise Malformed(
             f"larger than {MAX_BYTES} bytes", code="too_large", hint="name fewer tools and patterns"
@@ -188,7 +188,7 @@ def _complete(policy: Policy, given: dict[str, Any]) -> Policy:
 
 
 def find_problems(policy: Policy) -> tuple[str, ...]:
-    """What makes a policy unusable, in the order of its fields."""
+    """Return what makes a policy unusable, in the order of its fields."""
     return (
         *_tool_problems(policy.tools),
         *_range_problems("max_attempts", policy.max_attempts, 1, MAX_ATTEMPTS),

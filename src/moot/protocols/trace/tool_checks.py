@@ -42,7 +42,7 @@ def larger_risk(first: Risk, second: Risk) -> Risk:
 
 
 def read_declared_risk(text: str) -> Risk:
-    """The risk class of this name; an unknown name counts as the highest."""
+    """Return the risk class of this name; an unknown name counts as the highest."""
     return Risk(text) if text in RISK_ORDER else Risk.CRITICAL
 
 
@@ -54,7 +54,7 @@ def assess_risk(policy: Policy, tool: str, command: CommandWords, said: str) -> 
 
 
 def risk_by_policy(policy: Policy, tool: str, command: CommandWords) -> Risk:
-    """The highest risk among the rules that fit the tool's name or the command itself.
+    """Return the highest risk among the rules that fit the tool's name or the command itself.
 
     T-06: a rule for `git push` also fits `git -C . push`, but such a fit only raises the risk.
     """
@@ -86,7 +86,7 @@ def is_named_tool(policy: Policy, tool: str, command: CommandWords) -> bool:
 def approval_reasons(
     policy: Policy, proposal: Proposal | None, tool: str, risk: Risk, replaces: Intent | None
 ) -> tuple[ApprovalReason, ...]:
-    """Why the critic must agree; empty if nobody must (E-09, E-10, E-40)."""
+    """Return why the critic must agree; empty if nobody must (E-09, E-10, E-40)."""
     return tuple(_list_reasons(policy, proposal, tool, risk, replaces))
 
 
@@ -118,7 +118,7 @@ def _contains_in_order(command: CommandWords, first: CommandWords) -> bool:
 
 
 def _program_name(program: str) -> str:
-    """The program's own name: `/usr/bin/sudo`, `SUDO.EXE` and `Sudo` are sudo."""
+    """Return the program's own name: `/usr/bin/sudo`, `SUDO.EXE` and `Sudo` are sudo."""
     return _without_suffix(program.replace("\\", "/").rpartition("/")[2]).lower()
 
 
@@ -206,7 +206,7 @@ def find_failing_step(state: State, intent: str) -> str | None:
 
 
 def step_of(state: State, event: did.ToolIntentSigned) -> str:
-    """Which step an intent tries: that of the intent it retries, else its own input's."""
+    """Return which step an intent tries: that of the intent it retries, else its own input's."""
     known = find_failing_step(state, event.retry_of) if event.retry_of is not None else None
     return known or f"{event.proposal_id} {event.input_hash[:32]}"
 

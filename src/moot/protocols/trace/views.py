@@ -32,7 +32,7 @@ EXTENSION_NAMES: Final = frozenset(EVENT_NAMES[kind] for kind in did.EXTENSIONS)
 
 
 def parse_event(event_type: str, payload: bytes | str) -> Event:
-    """The event of a payload; Malformed, with the place, if it is none."""
+    """Return the event of a payload; Malformed, with the place, if it is none."""
     kind = EVENT_TYPES.get(event_type)
     if kind is None:
         known = ", ".join(EVENT_TYPES)
@@ -217,7 +217,7 @@ def _view_intent(state: State, intent: Intent) -> IntentView:
 
 
 def view_timeline(events: Iterable[Recorded[Any]]) -> list[TimelineLine]:
-    """One line an event, in its order."""
+    """Return one line an event, in its order."""
     return [
         TimelineLine(
             seq=recorded.seq,
@@ -232,7 +232,7 @@ def view_timeline(events: Iterable[Recorded[Any]]) -> list[TimelineLine]:
 
 
 def describe_event(event: Event) -> str:
-    """What an event says, in one line of at most 300 characters."""
+    """Return what an event says, in one line of at most 300 characters."""
     form = _SENTENCES[type(event)]
     words = {name: getattr(event, name) for name in event.__struct_fields__}
     words["run"] = shlex.join(getattr(event, "command", ()))

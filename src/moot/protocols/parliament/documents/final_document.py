@@ -55,7 +55,7 @@ class Proceedings(msgspec.Struct, frozen=True):
     signers: dict[str, str] = {}
 
     def messages_with(self, kind: type[C]) -> Iterator[tuple[LedgerMessage, C]]:
-        """The messages of one type, with their contents."""
+        """Yield the messages of one type, with their contents."""
         for message in self.messages:
             if isinstance(message.content, kind):
                 yield message, message.content
@@ -66,7 +66,7 @@ class Proceedings(msgspec.Struct, frozen=True):
 
 
 def list_ballots(record: Proceedings) -> list[CountedBallot]:
-    """Every ballot in order: the votes before each tally, and those still open."""
+    """Return every ballot in order: the votes before each tally, and those still open."""
     counted: list[CountedBallot] = []
     votes: dict[str, Vote] = {}
     round_number = 0
@@ -82,7 +82,7 @@ def list_ballots(record: Proceedings) -> list[CountedBallot]:
 
 
 def list_bill_versions(record: Proceedings) -> list[DraftVersion]:
-    """The bill's history; the prime minister's own text is the last of it."""
+    """Return the bill's history; the prime minister's own text is the last of it."""
     history = [
         DraftVersion(draft, message.sender, message.round)
         for message, draft in record.messages_with(BillDraft)
@@ -114,7 +114,7 @@ def find_final_decision(record: Proceedings) -> tuple[LedgerMessage, PmDecision]
 
 
 def describe_origin(state: State) -> str:
-    """Where unsigned messages came from; empty if all were signed here."""
+    """Return where unsigned messages came from; empty if all were signed here."""
     if not state.imported:
         return ""
     all_of_them = state.next_message_id - 1
@@ -142,7 +142,7 @@ OUTCOME_WORDS: Final[dict[SessionOutcome | None, str]] = {
 
 
 def write_final_document(record: Proceedings) -> str:
-    """The whole document as markdown."""
+    """Return the whole document as markdown."""
     parts = [
         f"# {_title(record)}",
         _bullets(_header_lines(record)),
@@ -276,7 +276,7 @@ def _dissent(record: Proceedings) -> Iterator[str]:
 
 
 def last_counted_ballot(record: Proceedings) -> CountedBallot | None:
-    """The last ballot that was counted."""
+    """Return the last ballot that was counted."""
     counted = [ballot for ballot in list_ballots(record) if ballot.tally is not None]
     return counted[-1] if counted else None
 
@@ -286,7 +286,7 @@ def list_dissenters(ballot: CountedBallot) -> list[tuple[str, Vote]]:
 
 
 def describe_unaddressed(vote: Vote) -> str:
-    """The motives it sees below 3, and its reservations."""
+    """Return the motives it sees below 3, and its reservations."""
     low = [
         f"{motive} ({score} of 5)"
         for motive, score in vote.motive_scores.items()

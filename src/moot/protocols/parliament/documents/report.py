@@ -70,7 +70,7 @@ class Edit(msgspec.Struct, frozen=True):
 
 
 def compare_sections(old: Sections | None, new: Sections) -> tuple[Edit, ...]:
-    """Every part of the new bill against the old one; against nothing all of it is new."""
+    """Return every part of the new bill against the old one; against nothing all of it is new."""
     before = dict(_parts(old)) if old is not None else {}
     return tuple(
         edit
@@ -80,7 +80,7 @@ def compare_sections(old: Sections | None, new: Sections) -> tuple[Edit, ...]:
 
 
 def list_changed_parts(edits: Iterable[Edit]) -> tuple[str, ...]:
-    """The parts that are not the same, in the order of the bill."""
+    """Return the parts that are not the same, in the order of the bill."""
     return tuple(dict.fromkeys(edit.part for edit in edits if edit.mark is not EditMark.KEPT))
 
 
@@ -98,7 +98,7 @@ def describe_edits(edits: Iterable[Edit]) -> Iterator[str]:
 
 
 def split_into_units(text: str) -> tuple[str, ...]:
-    """A text cut after sentences and lines; joined again it is the same text."""
+    """Return a text cut after sentences and lines; joined again it is the same text."""
     return tuple(match[0] for match in _UNIT.finditer(text) if match[0])
 
 
@@ -171,7 +171,7 @@ def make_report(
     scripted: Collection[str] = (),
     tools: Mapping[str, str] = {},
 ) -> page.Report:
-    """The page of a session, finished or not.
+    """Return the page of a session, finished or not.
 
     `scripted` are agents that followed a script; `tools` say by what each agent was played.
     """
@@ -233,7 +233,7 @@ def _dissent(
 
 
 def _supporters(record: Proceedings, tools: Mapping[str, str]) -> tuple[page.Quote, ...]:
-    """Why those who voted for it did, in full."""
+    """Return why those who voted for it did, in full."""
     last = last_counted_ballot(record)
     votes = last.votes.items() if last is not None else ()
     return tuple(
@@ -335,7 +335,7 @@ def _seat_names(record: Proceedings, seats: tuple[str, ...]) -> str:
 
 
 def _satisfaction(record: Proceedings) -> page.LineChart:
-    """Each seat's worst served motive, round by round: the one that holds a vote up."""
+    """Return each seat's worst served motive, round by round: the one that holds a vote up."""
     by_round = collect_scores_by_round(record)
     series = []
     for seat in record.state.seats_in_order():

@@ -94,7 +94,7 @@ def make_turn_context(
 
 
 def first_full_round(state: State) -> int:
-    """The earliest round whose messages are given one by one."""
+    """Return the earliest round whose messages are given one by one."""
     if state.status in READS_EVERYTHING:
         return 0
     return max(0, state.round.number - ROUNDS_IN_FULL + 1)

@@ -103,7 +103,7 @@ def read_satisfaction(seat: Document) -> dict[str, int | None]:
 
 
 def _message_place(finding: Finding) -> int | None:
-    """Which message a finding is about."""
+    """Return which message a finding is about."""
     match = _MESSAGE_PATH.match(finding.where or "")
     return int(match[1]) if match else None
 
@@ -121,7 +121,7 @@ class RecountedBallot(msgspec.Struct):
 
 
 def recount_ballots(book: FourFiles) -> list[RecountedBallot]:
-    """The ballots of the session in order; the last one may still be open."""
+    """Return the ballots of the session in order; the last one may still be open."""
     counted: list[RecountedBallot] = []
     running: RecountedBallot | None = None
     for entry in book.messages_of_kind(Kind.VOTE, Kind.VOTE_TALLY):
@@ -370,7 +370,7 @@ def check_summaries(book: FourFiles) -> Findings:
 
 
 def _round_facts(book: FourFiles, number: int) -> RoundFacts:
-    """What the messages and the bill say about a round that has a summary."""
+    """Return what the messages and the bill say about a round that has a summary."""
     assert book.session is not None
     counted = [
         count

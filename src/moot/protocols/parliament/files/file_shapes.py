@@ -192,7 +192,7 @@ SUMMARY: Final[Check] = object_of(
 
 
 def summary_findings(document: Any, path: str = "") -> tuple[Finding, ...]:
-    """Everything wrong with a document as a row of the summaries file."""
+    """Return everything wrong with a document as a row of the summaries file."""
     return tuple(SUMMARY(document, path))
 
 

@@ -323,7 +323,7 @@ _MISSING_HINTS: Final = {
 
 
 def inspect_files(files: Mapping[str, bytes | None]) -> tuple[Finding, ...]:
-    """Everything that is wrong with the files (PAR-130); None stands for a missing file."""
+    """Return everything that is wrong with the files (PAR-130); None stands for a missing file."""
     documents: dict[str, Any] = {}
     findings: list[Finding] = []
     for name in FILES:
@@ -336,7 +336,7 @@ def inspect_files(files: Mapping[str, bytes | None]) -> tuple[Finding, ...]:
 def compare_files(
     documents: Mapping[str, Any], wrong: tuple[Finding, ...] = ()
 ) -> Iterator[Finding]:
-    """Where the files disagree; messages with an error in `wrong` are left out."""
+    """Yield where the files disagree; messages with an error in `wrong` are left out."""
     book = FourFiles.from_documents(documents, wrong)
     for check in CHECKS:
         yield from check(book)

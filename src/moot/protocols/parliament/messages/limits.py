@@ -87,13 +87,13 @@ def count(text: str) -> int:
 
 
 def cut(text: str, most: int) -> str:
-    """The first `most` sentences, with the blanks between them as they were."""
+    """Return the first `most` sentences, with the blanks between them as they were."""
     ends = tuple(islice(_sentence_ends(text), most))
     return text[: ends[-1]].rstrip() if ends else ""
 
 
 def _sentence_ends(text: str) -> Iterator[int]:
-    """Where each sentence ends."""
+    """Yield where each sentence ends."""
     plain = _CODE.sub(lambda code: "x" * len(code[0]), text)
     last = len(plain.rstrip())
     start = seen = 0
@@ -130,7 +130,7 @@ def _ends_sentence(plain: str, start: int, stop: re.Match[str]) -> bool:
 
 
 def _start_of_blanks(plain: str, start: int, end: int) -> int:
-    """Where the blanks before `end` begin."""
+    """Return where the blanks before `end` begin."""
     while end > start and plain[end - 1].isspace():
         end -= 1
     return end
@@ -150,7 +150,7 @@ _ELLIPSIS: Final = "…"
 
 
 def shorten(text: str, most: int = MAX_TOPIC_BYTES) -> str:
-    """A text, or its beginning in at most `most` bytes of JSON."""
+    """Return a text, or its beginning in at most `most` bytes of JSON."""
     if _json_size(text[: most + 1]) <= most:
         return text
     used, length = _json_size(_ELLIPSIS), 0
@@ -163,12 +163,12 @@ def shorten(text: str, most: int = MAX_TOPIC_BYTES) -> str:
 
 
 def shorten_concern(text: str, seats: int) -> str:
-    """What a seat holds against the bill, within its share of what all seats may take."""
+    """Return what a seat holds against the bill, within its share of what all seats may take."""
     return shorten(text, MAX_CONCERN_BYTES // max(1, seats))
 
 
 def shorten_conditions(text: str, seats: int) -> str:
-    """What would change a seat's vote, within its share."""
+    """Return what would change a seat's vote, within its share."""
     return shorten(text, MAX_CONDITION_BYTES // max(1, seats))
 
 

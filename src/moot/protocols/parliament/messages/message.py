@@ -99,7 +99,7 @@ def make_message(response: Response, number: int, round_number: int, at: Millis)
 
 
 def encode_message(message: LedgerMessage) -> bytes:
-    """The bytes of a message, the same every time."""
+    """Return the bytes of a message, the same every time."""
     return msgspec.json.encode(message)
 
 
@@ -113,7 +113,7 @@ def response_findings(document: Any, path: str = "") -> tuple[Finding, ...]:
 
 
 def message_findings(document: Any, path: str = "") -> tuple[Finding, ...]:
-    """Everything wrong with a document as an entry of the ledger (PAR-129)."""
+    """Return everything wrong with a document as an entry of the ledger (PAR-129)."""
     if not isinstance(document, dict):
         return (_not_an_object("PAR-005", document, path),)
     findings = [
@@ -155,14 +155,14 @@ def read_message(document: Document) -> LedgerMessage:
 
 
 def read_content(kind: str, document: Document) -> Content:
-    """The typed content of a sound document."""
+    """Return the typed content of a sound document."""
     content = CONTENT_TYPES[Kind(kind)]
     prepare_type(content)
     return msgspec.convert(document, content)
 
 
 def to_document(value: msgspec.Struct) -> Document:
-    """The JSON object of a value, with the keys the protocol prints."""
+    """Return the JSON object of a value, with the keys the protocol prints."""
     return cast("Document", msgspec.json.decode(msgspec.json.encode(value)))
 
 
@@ -257,7 +257,7 @@ def _motion_findings(document: Document, path: str) -> Iterator[Finding]:
 
 
 def _motion_content(motion: Any) -> Any:
-    """A motion as its content, or as the whole message whose content it is."""
+    """Return a motion as its content, or as the whole message whose content it is."""
     whole_message = isinstance(motion, dict) and motion.get("type") == Kind.MOTION
     return motion.get("content") if whole_message else motion
 
@@ -350,6 +350,6 @@ _ADDRESSES: Final[dict[Kind, dict[str, str]]] = {
 
 
 def make_template(kind: Kind) -> dict[str, Any]:
-    """A response of this type; what is not in angle brackets is an example."""
+    """Return a response of this type; what is not in angle brackets is an example."""
     head = {"type": str(kind), "from": _SENDERS.get(kind, "rep_1")}
     return {**head, **_ADDRESSES.get(kind, {}), "content": BLANK_CONTENTS[kind]}

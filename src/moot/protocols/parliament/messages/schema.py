@@ -193,7 +193,7 @@ ADDRESSED: Final = (Kind.QUESTION, Kind.ANSWER)
 
 
 def find_disagreements(kind: str, content: Document, path: str) -> Iterator[Finding]:
-    """Where the fields of one content disagree; asked only once each of them is sound."""
+    """Return where the fields of one content disagree; asked only once each of them is sound."""
     return _CONTENT_CHECKS.get(kind, _no_findings)(content, path)
 
 

@@ -95,7 +95,7 @@ def join_path(path: str, name: str) -> str:
 
 
 def show_value(value: Any) -> str:
-    """A foreign value in a sentence of ours: never longer than a line."""
+    """Return a foreign value in a sentence of ours: never longer than a line."""
     if isinstance(value, dict | list):
         return "an object" if isinstance(value, dict) else "a list"
     try:
@@ -128,7 +128,7 @@ class ShapeField(msgspec.Struct, frozen=True):
 
 
 def object_of(rule: str, *each: ShapeField) -> Check:
-    """An object with exactly these keys."""
+    """Return an object with exactly these keys."""
     fields_by_name = {field.name: field for field in each}
 
     def check(value: Any, path: str) -> Iterator[Finding]:
@@ -166,7 +166,7 @@ def list_of(rule: str, of: Check) -> Check:
 
 
 def map_of(rule: str, of: Check, least: int = 0) -> Check:
-    """An object whose keys are free, with at least `least` of them."""
+    """Return an object whose keys are free, with at least `least` of them."""
 
     def check(value: Any, path: str) -> Iterator[Finding]:
         if not isinstance(value, dict):
@@ -181,7 +181,7 @@ def map_of(rule: str, of: Check, least: int = 0) -> Check:
 
 
 def any_text(rule: str) -> Check:
-    """Text that may be empty."""
+    """Return text that may be empty."""
 
     def check(value: Any, path: str) -> Iterator[Finding]:
         if not isinstance(value, str):
@@ -191,7 +191,7 @@ def any_text(rule: str) -> Check:
 
 
 def nonblank_text(rule: str) -> Check:
-    """Text that is not blank."""
+    """Return text that is not blank."""
 
     def check(value: Any, path: str) -> Iterator[Finding]:
         if not isinstance(value, str):
@@ -207,7 +207,7 @@ def list_of_texts(rule: str) -> Check:
 
 
 def whole_number(rule: str, low: int, high: int = MAX_NUMBER) -> Check:
-    """A whole number in its bounds; true, 3.0 and "3" are none."""
+    """Return a whole number in its bounds; true, 3.0 and "3" are none."""
     bounds = f"a whole number from {low} to {high}" if high != MAX_NUMBER else f"{low} or more"
 
     def check(value: Any, path: str) -> Iterator[Finding]:

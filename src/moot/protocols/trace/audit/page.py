@@ -94,7 +94,7 @@ def trace_page(
 
 
 def _title_of(task: str) -> str:
-    """The first line of the task, as far as a title goes."""
+    """Return the first line of the task, as far as a title goes."""
     first = next((line.strip() for line in task.splitlines() if line.strip()), "")
     return first if len(first) <= MAX_TITLE else f"{first[:MAX_TITLE]}…"
 
@@ -133,7 +133,7 @@ def _fact_of_event(label: str, event: int | None) -> page.Fact:
 
 
 def _objections(events: list[Recorded[Any]]) -> page.Dissent:
-    """Every objection in the critic's own words, also those that were answered."""
+    """Return every objection in the critic's own words, also those that were answered."""
     voices = tuple(
         page.Quote(
             author=recorded.actor.id,

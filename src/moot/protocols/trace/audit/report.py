@@ -110,13 +110,13 @@ class AuditReport(msgspec.Struct, frozen=True, kw_only=True):
         return tuple(failure for check in self.checks for failure in check.failures)
 
     def failed_codes(self) -> tuple[str, ...]:
-        """The codes of what failed, each once, in the order of the checks."""
+        """Return the codes of what failed, each once, in the order of the checks."""
         failed = (failure.code for failure in self.failures() if failure.status is CheckStatus.FAIL)
         return tuple(dict.fromkeys(failed))
 
 
 def report_document(report: AuditReport) -> dict[str, Any]:
-    """The report as plain values; the same report gives the same document."""
+    """Return the report as plain values; the same report gives the same document."""
     document: dict[str, Any] = msgspec.to_builtins(report)
     return {"format": FORMAT, **document}
 
