@@ -40,9 +40,6 @@ def prepare_type(kind: Any) -> None:
         _prepared.add(kind)
 
 
-# No `from __future__ import annotations`: msgspec would compile each annotation in every hook call.
-
-
 V = TypeVar("V")
 
 PAGE_ENTRIES: Final = 32  # on average

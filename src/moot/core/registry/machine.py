@@ -29,11 +29,11 @@ from moot.core.machine import (
     Recorded,
     RowChange,
     decide_by_findings,
+    fill_from,
     refusal,
 )
 from moot.core.names import REGISTRY, SYSTEM
-from moot.core.registry import model as ask
-from moot.core.registry import model as did
+from moot.core.registry import model
 from moot.core.registry.model import ORIGIN_PREFIX, Agent, KeyEnding, RegisteredKey, State
 from moot.core.signing import key_id
 
@@ -49,7 +49,7 @@ TRANSITIONS: dict[str, dict[str, str]] = {
 
 def decide(state: State, command: Command, context: Context) -> Decision:
     """Accept or refuse a command. Never raises (REG-35)."""
-    if not isinstance(command, ask.CreateLedger) and not state.origin:
+    if not isinstance(command, model.CreateLedger) and not state.origin:
         return refusal("REG-00", "no_ledger", "this ledger has not been created")
     from moot.core.registry.rules import RULES  # imported here: a process that only reads skips it
 
@@ -57,36 +57,31 @@ def decide(state: State, command: Command, context: Context) -> Decision:
     return decide_by_findings(findings, *_DRAFTS[type(command)](state, command))
 
 
-def _copy_fields(event: type[Event]) -> Callable[[State, Any], tuple[Event]]:
+def _copy_fields(kind: type[Event]) -> Callable[[State, Any], tuple[Event]]:
     """Return a function that makes the event from the command's fields of the same names."""
-    names = event.__struct_fields__
-
-    def draft(_state: State, command: Any) -> tuple[Event]:
-        return (event(**{name: getattr(command, name) for name in names}),)
-
-    return draft
+    return lambda _state, command: (fill_from(kind, command),)
 
 
-def _draft_revocation(_state: State, command: ask.RevokeKey) -> tuple[Draft]:
+def _draft_revocation(_state: State, command: model.RevokeKey) -> tuple[Draft]:
     """Cite the heads artifact: it defines which of the key's signatures stay valid (REG-34)."""
-    event = did.KeyRevoked(heads=command.heads.sha256, kid=command.kid, reason=command.reason)
+    event = model.KeyRevoked(heads=command.heads.sha256, kid=command.kid, reason=command.reason)
     return (Draft(event, (command.heads,)),)
 
 
-def _draft_retirement(state: State, command: ask.RetireAgent) -> tuple[Event]:
+def _draft_retirement(state: State, command: model.RetireAgent) -> tuple[Event]:
     agent = state.agents.get(command.name)
     epoch = agent.epoch if agent else 0
-    return (did.AgentRetired(epoch=epoch, name=command.name, reason=command.reason),)
+    return (model.AgentRetired(epoch=epoch, name=command.name, reason=command.reason),)
 
 
 _DRAFTS: dict[type[Command], Callable[[State, Any], tuple[Event | Draft, ...]]] = {
-    ask.CreateLedger: _copy_fields(did.LedgerCreated),
-    ask.AddKey: _copy_fields(did.KeyAdded),
-    ask.RotateKey: _copy_fields(did.KeyRotated),
-    ask.RevokeKey: _draft_revocation,
-    ask.RetireAgent: _draft_retirement,
-    ask.EraseArtifact: _copy_fields(did.ArtifactErased),
-    ask.AcceptHistory: _copy_fields(did.HistoryAccepted),
+    model.CreateLedger: _copy_fields(model.LedgerCreated),
+    model.AddKey: _copy_fields(model.KeyAdded),
+    model.RotateKey: _copy_fields(model.KeyRotated),
+    model.RevokeKey: _draft_revocation,
+    model.RetireAgent: _draft_retirement,
+    model.EraseArtifact: _copy_fields(model.ArtifactErased),
+    model.AcceptHistory: _copy_fields(model.HistoryAccepted),
 }
 
 
@@ -96,7 +91,7 @@ def evolve(state: State, recorded: Recorded[Any]) -> State:
     return msgspec.structs.replace(changed, position=recorded.seq)
 
 
-def _on_created(state: State, recorded: Recorded[did.LedgerCreated]) -> State:
+def _on_created(state: State, recorded: Recorded[model.LedgerCreated]) -> State:
     """Add both founding keys; the id of the root key names the ledger (REG-30)."""
     event, kid = recorded.event, recorded.actor.kid
     root = RegisteredKey(kid, SYSTEM, KeyClass.SYSTEM, 1, event.root, event.custodian, 0)
@@ -111,7 +106,9 @@ def _on_created(state: State, recorded: Recorded[did.LedgerCreated]) -> State:
     )
 
 
-def _on_added(state: State, recorded: Recorded[did.KeyAdded] | Recorded[did.KeyRotated]) -> State:
+def _on_added(
+    state: State, recorded: Recorded[model.KeyAdded] | Recorded[model.KeyRotated]
+) -> State:
     event = recorded.event
     kid = _key_id(event.public)
     if kid is None:
@@ -125,19 +122,19 @@ def _on_added(state: State, recorded: Recorded[did.KeyAdded] | Recorded[did.KeyR
     )
 
 
-def _on_rotated(state: State, recorded: Recorded[did.KeyRotated]) -> State:
+def _on_rotated(state: State, recorded: Recorded[model.KeyRotated]) -> State:
     """End the replaced key at the position where its successor is added (REG-32)."""
     ended = _end_key(state, recorded.event.replaces, recorded.seq, KeyEnding.ROTATED)
     return _on_added(ended, recorded)
 
 
-def _on_revoked(state: State, recorded: Recorded[did.KeyRevoked]) -> State:
+def _on_revoked(state: State, recorded: Recorded[model.KeyRevoked]) -> State:
     return _end_key(
         state, recorded.event.kid, recorded.seq, KeyEnding.REVOKED, recorded.event.heads
     )
 
 
-def _on_retired(state: State, recorded: Recorded[did.AgentRetired]) -> State:
+def _on_retired(state: State, recorded: Recorded[model.AgentRetired]) -> State:
     agent = state.agents.get(recorded.event.name)
     if agent is None:
         return state
@@ -146,23 +143,19 @@ def _on_retired(state: State, recorded: Recorded[did.AgentRetired]) -> State:
     return msgspec.structs.replace(ended, agents=ended.agents.set(agent.name, retired))
 
 
-def _on_erased(state: State, recorded: Recorded[did.ArtifactErased]) -> State:
+def _on_erased(state: State, recorded: Recorded[model.ArtifactErased]) -> State:
     event = recorded.event
     return msgspec.structs.replace(state, erased=state.erased.set(event.sha256, event.reason))
 
 
-def _keep(state: State, _recorded: Recorded[Any]) -> State:
-    return state
-
-
 _EVOLVE: dict[type[Event], Callable[[State, Any], State]] = {
-    did.LedgerCreated: _on_created,
-    did.KeyAdded: _on_added,
-    did.KeyRotated: _on_rotated,
-    did.KeyRevoked: _on_revoked,
-    did.AgentRetired: _on_retired,
-    did.ArtifactErased: _on_erased,
-    did.HistoryAccepted: _keep,
+    model.LedgerCreated: _on_created,
+    model.KeyAdded: _on_added,
+    model.KeyRotated: _on_rotated,
+    model.KeyRevoked: _on_revoked,
+    model.AgentRetired: _on_retired,
+    model.ArtifactErased: _on_erased,
+    model.HistoryAccepted: lambda state, _recorded: state,
 }
 
 
@@ -193,7 +186,7 @@ def _key_id(public: str) -> str | None:
 def index(recorded: Recorded[Any]) -> Iterable[RowChange]:
     """Index erased artifacts, so that a missing one is explained without reading the registry."""
     event = recorded.event
-    if isinstance(event, did.ArtifactErased):
+    if isinstance(event, model.ArtifactErased):
         yield Put("registry.erased", event.sha256, {"reason": event.reason})
 
 
@@ -201,8 +194,8 @@ MACHINE: Machine[State] = Machine(
     name=REGISTRY,
     version=2,
     initial=State(),
-    events=did.EVENTS,
-    commands=ask.COMMANDS,
+    events=model.EVENTS,
+    commands=model.COMMANDS,
     decide=decide,
     evolve=evolve,
     index=index,

@@ -1,6 +1,6 @@
 """Keys and names of the registry, its commands and events, and the statements that keys sign."""
 
-from __future__ import annotations
+# No `from __future__ import annotations`: msgspec would compile each annotation in every hook call.
 
 from enum import StrEnum
 from typing import ClassVar
@@ -15,8 +15,6 @@ from moot.core.machine import Command, Event, KeyClass
 from moot.core.paged_map import PagedMap
 from moot.core.record import ArtifactRef
 from moot.core.signing import ENDORSEMENT, KEY_PROOF, Signer, public_key, verify
-
-# No `from __future__ import annotations`: msgspec would compile each annotation in every hook call.
 
 
 class KeyEnding(StrEnum):
@@ -168,7 +166,7 @@ class EraseArtifact(Command, frozen=True):
 
 
 class AcceptHistory(Command, frozen=True):
-    """Go on with a ledger that lacks a checkpoint kept elsewhere."""
+    """Continue a ledger that lacks a checkpoint kept elsewhere."""
 
     lost: str
     reason: str
@@ -176,13 +174,7 @@ class AcceptHistory(Command, frozen=True):
 
 
 COMMANDS = (
-    CreateLedger,
-    AddKey,
-    RotateKey,
-    RevokeKey,
-    RetireAgent,
-    EraseArtifact,
-    AcceptHistory,
+    *(CreateLedger, AddKey, RotateKey, RevokeKey, RetireAgent, EraseArtifact, AcceptHistory),
 )
 
 
@@ -191,7 +183,7 @@ COMMANDS = (
 
 
 class LedgerCreated(Event, frozen=True):
-    """Event 0: the root key signs it and names the checkpoint key beside itself."""
+    """Event 0: the root key signs it and names the checkpoint key."""
 
     checkpoint: str
     checkpoint_proof: str
@@ -251,7 +243,7 @@ class ArtifactErased(Event, frozen=True):
 
 
 class HistoryAccepted(Event, frozen=True):
-    """The ledger goes on although it lacks `lost`, a checkpoint remembered elsewhere."""
+    """The ledger continues although it lacks `lost`, a checkpoint remembered elsewhere."""
 
     endorsement: KeyEndorsement | None
     lost: str
@@ -259,18 +251,13 @@ class HistoryAccepted(Event, frozen=True):
 
 
 EVENTS = (
-    LedgerCreated,
-    KeyAdded,
-    KeyRotated,
-    KeyRevoked,
-    AgentRetired,
-    ArtifactErased,
-    HistoryAccepted,
+    *(LedgerCreated, KeyAdded, KeyRotated, KeyRevoked),
+    *(AgentRetired, ArtifactErased, HistoryAccepted),
 )
 
 
 # The statements that new keys and their endorsers sign (docs/reference/format.md section 4). Each
-# names the ledger, so that its proof is worth nothing in another.
+# names the ledger, so its proof is not valid in another.
 
 ORIGIN_PREFIX = "moot.ledger/"
 

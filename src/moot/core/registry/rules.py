@@ -17,17 +17,17 @@ from moot.core.findings import Breach, Rule
 from moot.core.machine import Case, Command, KeyClass
 from moot.core.names import AGENT, CHECKPOINT, OPERATOR, RESERVED, SYSTEM
 from moot.core.registry import model
-from moot.core.registry import model as ask
 from moot.core.registry.model import KeyEnding, KeyEndorsement, State
 
 Breaches = Iterator[Breach]
+NewKeyCase = Case[State, model.AddKey] | Case[State, model.RotateKey]
 
 _CUSTODIAN = re.compile(r"[0-9a-f]{32}\Z")
 _HASH = re.compile(r"[0-9a-f]{64}\Z")
 CLOCKS = ("system", "fixed")
 
 
-def _statement(case: Case[State, ask.AddKey] | Case[State, ask.RotateKey]) -> bytes | None:
+def _statement(case: NewKeyCase) -> bytes | None:
     """Return the statement that the new key and its endorser must have signed.
 
     None if it has no canonical bytes, for example because of a lone surrogate: no proof is valid.
@@ -60,12 +60,12 @@ def not_by_system_or_human(case: Case[State, Command]) -> Breaches:
         yield "", None
 
 
-def already_created(case: Case[State, ask.CreateLedger]) -> Breaches:
+def already_created(case: Case[State, model.CreateLedger]) -> Breaches:
     if case.state.origin:
         yield "", None
 
 
-def bad_founding(case: Case[State, ask.CreateLedger]) -> Breaches:
+def bad_founding(case: Case[State, model.CreateLedger]) -> Breaches:
     command = case.command
     if not _checkpoint_is_proved(case):
         yield "the proof of the checkpoint key is not valid", "checkpoint_proof"
@@ -80,7 +80,7 @@ def bad_founding(case: Case[State, ask.CreateLedger]) -> Breaches:
             yield "the ledger's id does not belong to this root key", "root"
 
 
-def _checkpoint_is_proved(case: Case[State, ask.CreateLedger]) -> bool:
+def _checkpoint_is_proved(case: Case[State, model.CreateLedger]) -> bool:
     command = case.command
     try:
         statement = model.key_statement(
@@ -96,13 +96,13 @@ def _checkpoint_is_proved(case: Case[State, ask.CreateLedger]) -> bool:
     return model.is_proof_valid(command.checkpoint, statement, command.checkpoint_proof)
 
 
-def bad_clock(case: Case[State, ask.CreateLedger]) -> Breaches:
+def bad_clock(case: Case[State, model.CreateLedger]) -> Breaches:
     if case.command.clock not in CLOCKS:
         yield "", "clock"
 
 
 def bad_custodian(
-    case: Case[State, ask.CreateLedger] | Case[State, ask.AddKey] | Case[State, ask.RotateKey],
+    case: Case[State, model.CreateLedger] | NewKeyCase,
 ) -> Breaches:
     # LDG-016: every key names its custodian.
     if not _CUSTODIAN.match(case.command.custodian):
@@ -110,44 +110,46 @@ def bad_custodian(
 
 
 def bad_artifact_reference(
-    case: Case[State, ask.RevokeKey] | Case[State, ask.EraseArtifact],
+    case: Case[State, model.RevokeKey] | Case[State, model.EraseArtifact],
 ) -> Breaches:
     command = case.command
-    named = command.heads if isinstance(command, ask.RevokeKey) else command
+    named = command.heads if isinstance(command, model.RevokeKey) else command
     if not _HASH.match(named.sha256) or not 0 <= named.size <= MAX_INT:
         yield "", "sha256"
 
 
-def bad_name(case: Case[State, ask.AddKey]) -> Breaches:
+def bad_name(case: Case[State, model.AddKey]) -> Breaches:
     if not AGENT.match(case.command.name):
         yield f"{case.command.name!r} is not an agent name", "name"
 
 
-def reserved_name(case: Case[State, ask.AddKey]) -> Breaches:
+def reserved_name(case: Case[State, model.AddKey]) -> Breaches:
     name, human = case.command.name, case.command.kind is KeyClass.HUMAN
     if name in RESERVED and not (human and name == OPERATOR):
         yield f"{name} is reserved", "name"
 
 
-def name_taken(case: Case[State, ask.AddKey]) -> Breaches:
+def name_taken(case: Case[State, model.AddKey]) -> Breaches:
     if case.command.name in case.state.agents:
         name = case.command.name
         yield f"the name {name} was used before", "name", None, {"NAME": name}
 
 
-def wrong_key_class(case: Case[State, ask.AddKey]) -> Breaches:
+def wrong_key_class(case: Case[State, model.AddKey]) -> Breaches:
     if case.command.kind not in (KeyClass.AGENT, KeyClass.HUMAN) or case.command.epoch != 1:
         yield "", "class"
 
 
-def weak_key(case: Case[State, ask.AddKey] | Case[State, ask.RotateKey]) -> Breaches:
+def weak_key(case: NewKeyCase) -> Breaches:
     try:
         signing.public_key(case.command.public)
     except Malformed as error:
         yield str(error), "public"
 
 
-def key_already_registered(case: Case[State, ask.AddKey] | Case[State, ask.RotateKey]) -> Breaches:
+def key_already_registered(
+    case: NewKeyCase,
+) -> Breaches:
     try:
         kid = signing.key_id(bytes.fromhex(case.command.public))
     except ValueError:
@@ -156,13 +158,13 @@ def key_already_registered(case: Case[State, ask.AddKey] | Case[State, ask.Rotat
         yield "", "public"
 
 
-def proof_does_not_hold(case: Case[State, ask.AddKey] | Case[State, ask.RotateKey]) -> Breaches:
+def proof_does_not_hold(case: NewKeyCase) -> Breaches:
     command, statement = case.command, _statement(case)
     if statement is None or not model.is_proof_valid(command.public, statement, command.proof):
         yield "", "proof"
 
 
-def person_not_endorsed(case: Case[State, ask.AddKey]) -> Breaches:
+def person_not_endorsed(case: Case[State, model.AddKey]) -> Breaches:
     """Report a person's key, other than the first, without a person's consent; also any invalid
     consent."""
     endorsement = case.command.endorsement
@@ -182,12 +184,12 @@ def _has_humans(state: State) -> bool:
     return any(agent.kind is KeyClass.HUMAN for agent in state.agents.values())
 
 
-def unknown_name(case: Case[State, ask.RotateKey] | Case[State, ask.RetireAgent]) -> Breaches:
+def unknown_name(case: Case[State, model.RotateKey] | Case[State, model.RetireAgent]) -> Breaches:
     if case.command.name not in case.state.agents:
-        yield f"no agent is called {case.command.name}", "name"
+        yield f"there is no agent {case.command.name}", "name"
 
 
-def not_current_key(case: Case[State, ask.RotateKey]) -> Breaches:
+def not_current_key(case: Case[State, model.RotateKey]) -> Breaches:
     command, agent = case.command, case.state.agents.get(case.command.name)
     if agent is None:
         return
@@ -198,7 +200,7 @@ def not_current_key(case: Case[State, ask.RotateKey]) -> Breaches:
         yield f"the next holder of {agent.name} is number {agent.epoch + 1}", "epoch"
 
 
-def rotation_not_endorsed(case: Case[State, ask.RotateKey]) -> Breaches:
+def rotation_not_endorsed(case: Case[State, model.RotateKey]) -> Breaches:
     command, state = case.command, case.state
     old = state.keys.get(command.replaces)
     endorsement = command.endorsement
@@ -215,7 +217,7 @@ def rotation_not_endorsed(case: Case[State, ask.RotateKey]) -> Breaches:
         yield "the endorsement does not hold", "endorsement"
 
 
-def cannot_revoke(case: Case[State, ask.RevokeKey]) -> Breaches:
+def cannot_revoke(case: Case[State, model.RevokeKey]) -> Breaches:
     key = case.state.keys.get(case.command.kid)
     if key is None:
         yield "no such key", "kid"
@@ -225,7 +227,7 @@ def cannot_revoke(case: Case[State, ask.RevokeKey]) -> Breaches:
         yield "this key was revoked before", "kid"
 
 
-def cannot_retire(case: Case[State, ask.RetireAgent]) -> Breaches:
+def cannot_retire(case: Case[State, model.RetireAgent]) -> Breaches:
     agent = case.state.agents.get(case.command.name)
     if agent is None:
         return
@@ -235,21 +237,21 @@ def cannot_retire(case: Case[State, ask.RetireAgent]) -> Breaches:
         yield f"{agent.name} has retired already", "name"
 
 
-def already_erased(case: Case[State, ask.EraseArtifact]) -> Breaches:
+def already_erased(case: Case[State, model.EraseArtifact]) -> Breaches:
     if case.command.sha256 in case.state.erased:
         yield "", "sha256"
 
 
 def reason_missing(
-    case: Case[State, ask.RevokeKey]
-    | Case[State, ask.EraseArtifact]
-    | Case[State, ask.AcceptHistory],
+    case: Case[State, model.RevokeKey]
+    | Case[State, model.EraseArtifact]
+    | Case[State, model.AcceptHistory],
 ) -> Breaches:
     if not case.command.reason.strip():
         yield "", "reason"
 
 
-def history_not_endorsed(case: Case[State, ask.AcceptHistory]) -> Breaches:
+def history_not_endorsed(case: Case[State, model.AcceptHistory]) -> Breaches:
     # LDG-039, LDG-098
     endorsement, humans = case.command.endorsement, {key.kid for key in case.state.human_keys()}
     if endorsement is None and not humans:
@@ -260,7 +262,7 @@ def history_not_endorsed(case: Case[State, ask.AcceptHistory]) -> Breaches:
         yield "the endorsement does not hold", "endorsement"
 
 
-def _loss_statement(case: Case[State, ask.AcceptHistory]) -> bytes | None:
+def _loss_statement(case: Case[State, model.AcceptHistory]) -> bytes | None:
     lost, reason = case.command.lost, case.command.reason
     try:
         return model.loss_statement(origin=case.context.origin, lost=lost, reason=reason)
@@ -290,7 +292,7 @@ _ARTIFACT = Rule("REG-08", "bad_value", "an artifact is named by hash and size",
                  bad_artifact_reference, "let `moot` build the command")  # fmt: skip
 
 RULES: dict[type[Command], tuple[Rule[Any], ...]] = {
-    ask.CreateLedger: (
+    model.CreateLedger: (
         _BY_SYSTEM,
         Rule("REG-10", "ledger_exists", "the ledger exists already", already_created,
              "`moot status` shows it"),
@@ -300,12 +302,12 @@ RULES: dict[type[Command], tuple[Rule[Any], ...]] = {
              "let `moot` build the command"),
         _CUSTODY,
     ),
-    ask.AddKey: (
+    model.AddKey: (
         _BY_SYSTEM,
         Rule("REG-12", "bad_name", "not an agent name", bad_name,
              "3 to 48 of a-z, 0-9 and single hyphens, such as amber-otter"),
         Rule("REG-13", "name_reserved", "the name is reserved", reserved_name,
-             "choose a name of your own, such as amber-otter"),
+             "choose another name, such as amber-otter"),
         Rule("REG-14", "name_taken", "the name was used before", name_taken,
              "choose another name: no name is used twice; if it is yours and has not ended,"
              " continue with `moot --as NAME join`"),
@@ -319,7 +321,7 @@ RULES: dict[type[Command], tuple[Rule[Any], ...]] = {
              person_not_endorsed,
              "ask a registered person to unlock their key at a terminal where the key is"),
     ),
-    ask.RotateKey: (
+    model.RotateKey: (
         _BY_SYSTEM,
         _UNKNOWN,
         Rule("REG-17", "not_current", "not the current key", not_current_key,
@@ -331,27 +333,27 @@ RULES: dict[type[Command], tuple[Rule[Any], ...]] = {
         Rule("REG-18", "not_endorsed", "consent is missing", rotation_not_endorsed,
              "run this on the machine that has the old key, or ask a person to unlock theirs"),
     ),
-    ask.RevokeKey: (
+    model.RevokeKey: (
         _BY_SYSTEM_OR_HUMAN,
         _REASON,
         Rule("REG-19", "cannot_revoke", "the key cannot be revoked", cannot_revoke,
              "`moot agent show NAME` names its keys"),
         _ARTIFACT,
     ),
-    ask.RetireAgent: (
+    model.RetireAgent: (
         _BY_SYSTEM,
         _UNKNOWN,
         Rule("REG-20", "cannot_retire", "the agent cannot retire", cannot_retire,
              "`moot agent show NAME` shows its state"),
     ),
-    ask.EraseArtifact: (
+    model.EraseArtifact: (
         _BY_SYSTEM_OR_HUMAN,
         _REASON,
         Rule("REG-21", "already_erased", "this artifact was erased before", already_erased,
              "there is nothing left to do"),
         _ARTIFACT,
     ),
-    ask.AcceptHistory: (
+    model.AcceptHistory: (
         _BY_SYSTEM,
         _REASON,
         Rule("REG-22", "human_key_required", "a person must accept the loss", history_not_endorsed,

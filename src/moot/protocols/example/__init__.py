@@ -6,8 +6,8 @@
     rules.py    the rules of errands, one row each, and which of them a command must keep
     views.py    what people and agents read of a list of errands
 
-An errand is asked of an agent, is done by that agent, may be withdrawn by whoever asked, and
-lapses by itself when its time is over. Each list of errands is a stream (`example/NAME`).
+One agent asks another for an errand. The other agent does it; the asker may withdraw it; it lapses
+by itself when its time is over. Each list of errands is a stream (`example/NAME`).
 """
 
 from moot.protocols.example.machine import MACHINE

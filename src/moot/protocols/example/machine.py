@@ -4,7 +4,7 @@
                     |---withdrawn---> withdrawn
                     `---lapsed------> lapsed        by `system`, once its time is over
 
-All functions are pure: the time is an argument, and what is returned is recorded by the engine.
+All functions are pure: the time is an argument, and the engine records what they return.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def decide(state: State, command: Command, context: Context) -> Decision:
     if not mistakes:
         return accept(_DRAFTS[type(command)](state, command), findings=findings)
     if case.errand is not None and mistakes[0].code == "not_yours":
-        # The refusal itself is recorded: whoever tried to end another's errand can be counted.
+        # Record the refusal too: `meddlers` counts who tried to end another's errand.
         tried = type(command).__name__.lower()
         return refuse(findings, model.Meddled(id=case.errand.id, tried=tried))
     return refuse(findings)
@@ -76,7 +76,7 @@ _DRAFTS: dict[type[Command], Callable[[State, Any], Event]] = {
 
 
 def evolve(state: State, recorded: Recorded[Any]) -> State:
-    """The state after an event. Total: what stands in the ledger happened, so nothing raises."""
+    """Return the state after an event. Never raises: what is in the ledger has happened."""
     return _EVOLVE[type(recorded.event)](state, recorded)
 
 
@@ -123,7 +123,7 @@ def _earliest(limits: Iterable[Millis | None]) -> Millis | None:
 
 
 def agenda(state: State, _now: Millis) -> tuple[Due, ...]:
-    """Each open errand waits for the one asked; once overdue the machine closes it."""
+    """List every open errand for the agent that was asked; once overdue, `Lapse` closes it."""
     return tuple(
         Due(
             who=errand.asked_of,
@@ -138,7 +138,7 @@ def agenda(state: State, _now: Millis) -> tuple[Due, ...]:
 
 
 def timeouts(state: State, now: Millis) -> Iterable[Command]:
-    """What is overdue. Asked before every command: usually `next_due` alone gives the answer."""
+    """List what is overdue. The engine asks before every command; mostly `next_due` suffices."""
     if state.next_due is None or now < state.next_due:
         return ()
     return tuple(

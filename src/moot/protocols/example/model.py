@@ -33,10 +33,10 @@ class Errand(msgspec.Struct, frozen=True):
 
 
 class State(msgspec.Struct, frozen=True):
-    """The open errands by id; of those that are closed only the number, for the ledger has them.
+    """The open errands by id. Closed ones are only counted: the ledger has them.
 
     `meddlers` counts, by agent, how often it tried to end another's errand. `next_due` is the
-    earliest limit of an open errand, kept because timeouts are asked for before every command.
+    earliest limit of an open errand: the engine asks for timeouts before every command.
     """
 
     open: Map[str, Errand] = Map()
@@ -46,11 +46,11 @@ class State(msgspec.Struct, frozen=True):
     next_due: Millis | None = None
 
     def in_order(self) -> list[Errand]:
-        """Open errands in the order they were asked. By id, because clocks may go back."""
+        """Return the open errands in the order they were asked: by id, for clocks may go back."""
         return sorted(self.open.values(), key=lambda errand: (len(errand.id), errand.id))
 
 
-# What may be asked of a list of errands. A docstring is the command's help on every surface.
+# Commands. A docstring is the command's help on every surface.
 
 
 class Ask(Command, frozen=True):
@@ -74,7 +74,7 @@ class Withdraw(Command, frozen=True):
 
 
 class Lapse(Command, frozen=True):
-    """Close an errand whose time is over. The machine asks this itself."""
+    """Close an errand whose time is over. Only the machine itself does this."""
 
     id: str
 
@@ -82,7 +82,7 @@ class Lapse(Command, frozen=True):
 COMMANDS = (Ask, Finish, Withdraw, Lapse)
 
 
-# What may stand in the ledger. Who did it and when is on the record itself: actor and time.
+# Events. The record itself says who did it and when: actor and time.
 #
 # Class and field names are signed with every record, so they can never be changed.
 
@@ -97,13 +97,13 @@ class ErrandAsked(Event, frozen=True):
 
 
 class ErrandDone(Event, frozen=True):
-    """The one who was asked has done it."""
+    """The agent that was asked has done it."""
 
     id: str
 
 
 class ErrandWithdrawn(Event, frozen=True):
-    """The one who asked took it back."""
+    """The agent that asked took it back."""
 
     id: str
 

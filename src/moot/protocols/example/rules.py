@@ -1,7 +1,7 @@
 """The rules of errands, one row each, and which of them a command must keep.
 
-A check is named for the flaw it looks for and yields `(message, where)` for each one it sees; an
-empty message stands for the row's own sentence. Its signature says which commands it is about.
+A check is named for the fault it looks for and yields `(message, where)` for each one; an empty
+message means the row's sentence. Its signature names the commands that it is for.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from moot.core.names import AGENT, SYSTEM
 from moot.protocols.example import model
 from moot.protocols.example.model import Errand, State
 
-# What every check looks at: a command, the state it meets, and the errand it names.
+# What every check looks at: a command, the state, and the errand that the command names.
 #
-# Whatever several rules need is looked up here, once, and has a type: a rule table that looks
-# things up by itself ends with two rows that disagree about what they saw.
+# `case_of` looks up once what several rules need. If each rule looked it up by itself, two rows
+# could disagree about what they saw.
 
-# The commands that end an errand. Checks that serve all three say so by this name.
+# The commands that end an errand, for checks that serve all three.
 Closing = model.Finish | model.Withdraw | model.Lapse
 
 
@@ -73,8 +73,8 @@ def too_early(case: ErrandCase[model.Lapse]) -> Breaches:
         yield "", "id"
 
 
-# One row a rule: id, code, sentence, check, and what to do about it. A row whose id stands in a
-# manifest of tests/requirements needs no more; else `requirement=` names the row it enforces.
+# One row for each rule: id, code, sentence, check, and what to do about it. If the id is not in a
+# manifest of tests/requirements, `requirement=` names the row that the rule enforces.
 _TITLE = Rule("EXA-01", "title_required", "an errand needs a title", no_title,
               "say what is to be done")  # fmt: skip
 _RECEIVER = Rule("EXA-02", "bad_name", "an errand is asked of an agent", bad_receiver,
@@ -82,11 +82,11 @@ _RECEIVER = Rule("EXA-02", "bad_name", "an errand is asked of an agent", bad_rec
 _OPEN = Rule("EXA-03", "errand_not_open", "no open errand has this id", not_open,
              "look at the list of open errands")  # fmt: skip
 _OWNER = Rule("EXA-04", "not_yours", "this errand is someone else's", not_theirs,
-              "ask whoever it belongs to")  # fmt: skip
+              "ask the agent that it belongs to")  # fmt: skip
 _TIME = Rule("EXA-05", "too_early", "its time is not over", too_early,
              "wait until its time is over")  # fmt: skip
 
-# `Any` because a row is about its own commands; `decide` looks the rows up by the command's type.
+# `Any` because each check takes its own commands; `decide` looks rows up by the command's type.
 RULES: dict[type[Command], tuple[Rule[Any], ...]] = {
     model.Ask: (_TITLE, _RECEIVER),
     model.Finish: (_OPEN, _OWNER),

@@ -8,17 +8,16 @@
                 in one line
 
 One record for each session of an agent (`observed/AGENT~...`), never part of a governed trace:
-nothing in it was planned, approved or claimed, so it proves nothing but what was seen. What a tool
-was given stands here as a hash, what it left as a redacted artifact. The time in which nobody
-watched is recorded as a gap; without it a record with holes would look complete.
+nothing in it was planned, approved or claimed, so it proves only what the hook saw. A tool's input
+is recorded as a hash, its output as a redacted artifact. A time without a hook is recorded as a
+gap; without gaps an incomplete record would look complete.
 
     new -> watched <-> blind -> ended
 
-When a gap begins, and where the sessions are found, is in `api/observed/`.
+`api/observed/` decides when a gap begins and finds the sessions.
 """
 
 PROTOCOL = "observed"
-# Where the index has a row for each session, found by its agent.
-SESSION_SPACE = "observed.sessions"
-# Begins the session name of a run's own record, which no hook writes.
+SESSION_SPACE = "observed.sessions"  # index space: a row for each session
+# Prefix of the session name of a run's own record, which no hook writes.
 RUN = "run:"

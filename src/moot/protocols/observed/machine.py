@@ -15,29 +15,28 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from moot.core.clock import Millis
-from moot.core.findings import check_all, select_errors
+from moot.core.findings import check_all
 from moot.core.machine import (
     Case,
     Command,
     Context,
     Decision,
     Draft,
-    Due,
     Event,
     Machine,
     Put,
     Recorded,
     RowChange,
-    accept,
+    decide_by_findings,
     fill_from,
+    no_agenda,
     refusal,
-    refuse,
 )
 from moot.protocols.observed import model
 from moot.protocols.observed.model import MAX_GAPS, MAX_TOOLS, OTHER_TOOLS, Gap, Stage, State
 from moot.protocols.observed.rules import RULES
 
-# What follows from an event. Total: whatever stands in the ledger happened.
+# The state after each event. Total: what is in the ledger has happened.
 
 
 def evolve(state: State, recorded: Recorded[Any]) -> State:
@@ -68,7 +67,7 @@ def _on_tool(state: State, recorded: Recorded[model.ToolObserved]) -> State:
         files=state.files + len(recorded.event.files),
     )
     tests = recorded.event.tests
-    if tests:  # what tests write themselves is no edit
+    if tests:  # files that tests write are no edits
         return replace(after, last_tests=number, tests=tests)
     return replace(after, last_edit=number) if recorded.event.files else after
 
@@ -78,7 +77,7 @@ def _on_stopped(state: State, recorded: Recorded[model.WatchingStopped]) -> Stat
 
 
 def _on_gap(state: State, recorded: Recorded[model.GapNoted]) -> State:
-    """A gap that began when watching stopped ends the blind time; any other leaves it as it is."""
+    """Add a gap. It ends the blind time only if it began when watching stopped."""
     event = recorded.event
     gap = Gap(event.since, event.until, event.why)
     closes = state.blind_since == event.since
@@ -91,24 +90,19 @@ def _on_gap(state: State, recorded: Recorded[model.GapNoted]) -> State:
     )
 
 
-def _on_unseen_changes(state: State, _recorded: Recorded[model.UnseenChangesNoted]) -> State:
-    """The event has the names; nothing follows from them."""
-    return state
-
-
 _EVOLVE: Final[dict[type[Event], Callable[[State, Any], State]]] = {
     model.ObservingBegun: _on_begun,
     model.ToolObserved: _on_tool,
     model.WatchingStopped: _on_stopped,
     model.GapNoted: _on_gap,
-    model.UnseenChangesNoted: _on_unseen_changes,
+    model.UnseenChangesNoted: lambda state, _recorded: state,  # the event has the names
     model.ObservingEnded: lambda state, _recorded: replace(state, ended=True),
 }
 
 
 __all__ = ["MACHINE", "TRANSITIONS"]
 
-# Where an event leads. A gap that does not begin with the blind time leaves the session blind.
+# The stage after an event. A gap that did not begin with the blind time leaves the session blind.
 TRANSITIONS: Final[dict[Stage, dict[type[Event], Stage]]] = {
     Stage.NEW: {model.ObservingBegun: Stage.WATCHED},
     Stage.WATCHED: {
@@ -130,13 +124,11 @@ def decide(state: State, command: Command, context: Context) -> Decision:
             "T-10", "unknown_command", "this record knows no such command", "update moot"
         )
     findings = check_all(RULES[type(command)], Case(state, command, context))
-    if select_errors(findings):
-        return refuse(findings)
-    return accept(*drafts(state, command, context.now))
+    return decide_by_findings(findings, *drafts(state, command, context.now))
 
 
 def _draft_tool(state: State, command: model.ObserveTool, now: Millis) -> Iterator[Event | Draft]:
-    """The first use begins the record; a use after a stop ends the gap."""
+    """Record a use. The first one begins the record; one after a stop ends the gap."""
     if not state.agent:
         yield model.ObservingBegun(session=command.session)
     yield from _open_gap(state, now)
@@ -158,7 +150,7 @@ def _open_gap(state: State, now: Millis) -> Iterator[Event]:
 
 
 def _draft_stop(state: State, command: model.StopWatching, now: Millis) -> Iterator[Event]:
-    """Stopping twice changes nothing: the gap began with the first stop."""
+    """Record a stop; a second one changes nothing: the gap began with the first."""
     if state.blind_since is None:
         since = now if command.since is None else command.since
         yield model.WatchingStopped(since=since, why=command.why)
@@ -183,13 +175,11 @@ _DRAFTS: Final[dict[type[Command], Callable[[State, Any, Millis], Iterable[Event
 }
 
 
-def agenda(_state: State, _now: Millis) -> tuple[Due, ...]:
-    """Watching asks nothing of anybody."""
-    return ()
+agenda = no_agenda
 
 
 def index(recorded: Recorded[Any]) -> Iterable[RowChange]:
-    """Yield which sessions were observed, and which observation left which artifact."""
+    """Index the observed sessions, and which observation left which artifact."""
     event, stream = recorded.event, recorded.stream
     if isinstance(event, model.ObservingBegun):
         row = {"agent": recorded.actor.id, "at": recorded.at, "session": event.session}

@@ -1,6 +1,6 @@
 """One observed session: who is watched, how often which tool was used, and when nobody watched."""
 
-from __future__ import annotations
+# No `from __future__ import annotations`: msgspec would compile each annotation in every hook call.
 
 from enum import StrEnum
 from typing import Final
@@ -13,16 +13,16 @@ from moot.core.clock import Millis
 from moot.core.machine import Command, Event
 from moot.core.record import ArtifactRef
 
-# The state is kept small: it is read before every observation. The events have everything.
+# The state is small, because Moot reads it before every observation. The events have everything.
 MAX_TOOLS, MAX_GAPS = 200, 64
 # Tools beyond the first `MAX_TOOLS` names are counted together under this one.
 OTHER_TOOLS: Final = "(others)"
-# Why nobody watched: it was started so, as somebody wanted it.
+# The reason of a gap if a user started the tool without hooks on purpose.
 UNGUARDED: Final = "unguarded"
 
 
 class Stage(StrEnum):
-    """Where a session stands. It is read off the state, not stored in it."""
+    """How far a session is; computed from the state, not stored in it."""
 
     NEW = "new"
     WATCHED = "watched"
@@ -31,9 +31,9 @@ class Stage(StrEnum):
 
 
 class SeenTests(StrEnum):
-    """How tests ended that were run after the last edit, as far as hooks saw it.
+    """How the tests after the last edit ended, as far as hooks saw it.
 
-    `ran`: they did, and how they ended is not known. `never`: none ran.
+    `ran`: tests ran, with an unknown result. `never`: none ran.
     """
 
     PASSED = "passed"
@@ -51,10 +51,10 @@ class Gap(msgspec.Struct, frozen=True):
 
 
 class State(msgspec.Struct, frozen=True):
-    """One session. `blind_since` is set while nobody watches; `gaps` are the newest only.
+    """One session. `blind_since` is set while no hook watches; `gaps` has only the newest.
 
-    `last_edit` and `last_tests` are the numbers of the newest uses that changed files, and that
-    ran tests; `tests` is how those ended.
+    `last_edit` and `last_tests` are the numbers of the newest uses that changed files and that ran
+    tests; `tests` is the result of those tests.
     """
 
     agent: str = ""
@@ -76,7 +76,7 @@ class State(msgspec.Struct, frozen=True):
 
     @property
     def tests_after_edit(self) -> SeenTests | None:
-        """None if nothing was edited, so that nobody had to test it."""
+        """The result of tests after the last edit; None if nothing was edited."""
         if not self.last_edit:
             return None
         return SeenTests(self.tests) if self.last_tests > self.last_edit else SeenTests.NEVER
@@ -90,7 +90,7 @@ class State(msgspec.Struct, frozen=True):
         return Stage.WATCHED if self.blind_since is None else Stage.BLIND
 
 
-# What may be asked.
+# Commands.
 
 
 class BeginObserving(Command, frozen=True):
@@ -100,12 +100,12 @@ class BeginObserving(Command, frozen=True):
 
 
 class ObserveTool(Command, frozen=True):
-    """Put down a tool that was used: its input's hash, what it left, which files it changed.
+    """Record that a tool was used: the hash of its input, its output, the files it changed.
 
-    `ok` is None where the hook was not told how it ended. `alias` is the number of the session's
-    sub-agent that used it; unset: its main agent, or nobody knows. `tests` is how tests ended that
-    it ran: passed, failed, or ran if that is not known. `model` is what the tool said it is driven
-    by.
+    `ok` is None if the hook does not know how the use ended. `alias` is the number of the
+    session's sub-agent that used the tool; unset for its main agent, or if unknown. `tests` is the
+    result of tests that it ran: passed, failed, or ran if unknown. `model` is the model's name
+    according to the tool.
     """
 
     tool: str
@@ -121,14 +121,14 @@ class ObserveTool(Command, frozen=True):
 
 
 class StopWatching(Command, frozen=True):
-    """Say that nobody watches from here on: the hook is off, or from the time it was."""
+    """Record that no hook watches from now on, or from `since` on."""
 
     why: str
     since: Millis | None = None
 
 
 class NoteGap(Command, frozen=True):
-    """Put down a span nobody watched, found afterwards."""
+    """Record a span without a hook, found afterwards."""
 
     since: Millis
     until: Millis
@@ -136,30 +136,21 @@ class NoteGap(Command, frozen=True):
 
 
 class NoteUnseenChanges(Command, frozen=True):
-    """Put down files that changed in a run in which no hook has spoken."""
+    """Record files that changed during a run from which no hook reported anything."""
 
     files: tuple[str, ...]
 
 
 class EndObserving(Command, frozen=True):
-    """The session is over."""
+    """End the record of this session."""
 
     reason: str = ""
 
 
-COMMANDS = (
-    BeginObserving,
-    ObserveTool,
-    StopWatching,
-    NoteGap,
-    NoteUnseenChanges,
-    EndObserving,
-)
+COMMANDS = (*(BeginObserving, ObserveTool, StopWatching, NoteGap, NoteUnseenChanges, EndObserving),)
 
 
-# What may stand in the ledger.
-
-# No postponed annotations: msgspec would compile each of them anew in every hook.
+# Events.
 
 
 class ObservingBegun(Event, frozen=True):
@@ -167,10 +158,10 @@ class ObservingBegun(Event, frozen=True):
 
 
 class ToolObserved(Event, frozen=True):
-    """`ok` is None where the hook was not told how it ended.
+    """A tool was used; `ok` is None if the hook did not know how that ended.
 
     `alias` is the number of the sub-agent that used it; the session's key signed for it. `tests`
-    is how tests ended that it ran; `model` is the tool's own word.
+    is the result of tests that it ran; `model` is the model's name according to the tool.
     """
 
     number: int
@@ -186,7 +177,7 @@ class ToolObserved(Event, frozen=True):
 
 
 class WatchingStopped(Event, frozen=True):
-    """Nobody watches from `since` on; the gap is recorded once somebody watches again."""
+    """No hook watches from `since` on; `GapNoted` follows when one watches again."""
 
     since: Millis
     why: str
@@ -199,23 +190,18 @@ class GapNoted(Event, frozen=True):
 
 
 class UnseenChangesNoted(Event, frozen=True):
-    """Files that changed while a program ran and no hook spoke; by whom is not known."""
+    """Files that changed while a program ran and no hook reported; the author is unknown."""
 
     files: tuple[str, ...]
 
 
 class ObservingEnded(Event, frozen=True):
-    """`tests` is how tests ended that ran after the last edit; unset if nothing was edited."""
+    """`tests` is the result of tests after the last edit; unset if nothing was edited."""
 
     reason: str
     tests: str | UnsetType = UNSET
 
 
 EVENTS = (
-    ObservingBegun,
-    ToolObserved,
-    WatchingStopped,
-    GapNoted,
-    UnseenChangesNoted,
-    ObservingEnded,
+    *(ObservingBegun, ToolObserved, WatchingStopped, GapNoted, UnseenChangesNoted, ObservingEnded),
 )

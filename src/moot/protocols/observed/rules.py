@@ -26,7 +26,7 @@ def already_ended(case: Case[State, Command]) -> Breaches:
 
 
 def other_agent(case: Case[State, Command]) -> Breaches:
-    """One agent, one record: nobody else, not even the workspace, says which tools it used."""
+    """Refuse anyone but the agent itself, even the workspace: only it records its tools."""
     state, actor = case.state, case.context.actor
     if not state.agent:
         if actor.kind is KeyClass.SYSTEM:
@@ -36,7 +36,7 @@ def other_agent(case: Case[State, Command]) -> Breaches:
 
 
 def neither_agent_nor_workspace(case: Case[State, Command]) -> Breaches:
-    """The workspace may record gaps and ends: it notices when a hook or a program is gone."""
+    """Let the workspace record gaps and ends: it notices when a hook or a program has exited."""
     if not (case.state.agent and case.context.actor.kind is KeyClass.SYSTEM):
         yield from other_agent(case)
 
@@ -60,7 +60,7 @@ def bad_text(case: Case[State, Command]) -> Breaches:
 
 
 def _is_unusable(text: str) -> bool:
-    """Too long, or with half a character (a surrogate), which JSON could not hold."""
+    """True if the text is too long, or has a lone surrogate, which JSON cannot hold."""
     return len(text) > MAX_TEXT or any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
@@ -96,10 +96,10 @@ def bad_span(case: Case[State, model.NoteGap]) -> Breaches:
 
 _OPEN = Rule("T-10", "trace_ended", "this session is over", already_ended, "begin a new record")
 _AGENT = Rule("T-10", "not_yours", "another agent is watched here", other_agent,
-              "each session has a record of its own")  # fmt: skip
+              "each session has its own record")  # fmt: skip
 _AGENT_OR_WORKSPACE = Rule("T-10", "not_yours", "another agent is watched here",
-                           neither_agent_nor_workspace,
-                           "each session has a record of its own")  # fmt: skip
+                           neither_agent_nor_workspace, "each session has its own record"
+                           )  # fmt: skip
 _BEGUN = Rule("T-10", "not_begun", "nothing is watched here yet", not_begun, "begin with its agent")
 _TEXT = Rule("T-10", "bad_text", "a text is too long or broken", bad_text, "shorten it")
 _FILES = Rule("T-10", "too_many_items", "too many files", too_many_files, "name their folders")
@@ -107,13 +107,13 @@ _FILES = Rule("T-10", "too_many_items", "too many files", too_many_files, "name 
 RULES: Final[dict[type[Command], tuple[Rule[Any], ...]]] = {
     model.BeginObserving: (
         _OPEN, _AGENT_OR_WORKSPACE,
-        Rule("T-10", "already_begun", "it is watched already", already_begun, "go on with it"),
+        Rule("T-10", "already_begun", "it is watched already", already_begun, "continue it"),
         _TEXT,
     ),
     model.ObserveTool: (
         _OPEN, _AGENT, _TEXT,
         Rule("T-10", "tool_missing", "say which tool was used", no_tool, "give the tool's name"),
-        Rule("T-10", "input_hash_missing", "the input stands here as its hash", no_hash,
+        Rule("T-10", "input_hash_missing", "the input is recorded as its hash", no_hash,
              "64 hex digits of SHA-256; never the input itself"),
         _FILES,
     ),

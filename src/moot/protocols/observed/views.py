@@ -19,10 +19,10 @@ class GapView(msgspec.Struct, frozen=True):
 
 
 class WatchedSessionView(msgspec.Struct, frozen=True, kw_only=True):
-    """One session; `id` is its stream, `blind_since` the time since when nobody watches.
+    """One session; `id` is its stream, `blind_since` the time since when no hook watches.
 
-    `tests` is how tests ended that ran after the last edit: passed, failed, ran (it is not known
-    how they ended) or never; None if nothing was edited.
+    `tests` is the result of tests after the last edit: passed, failed, ran (unknown result) or
+    never; None if nothing was edited.
     """
 
     id: str
@@ -74,7 +74,7 @@ _NOT_SEEN: Final = (
 def describe_tests(state: State) -> str | None:
     """Return what is known of tests after the last edit; None if nothing was edited.
 
-    That none ran is known only if nothing at all was used after the edit, and nobody was blind.
+    Only if no tool at all was used after the edit, and there was no gap, is it sure that none ran.
     """
     tests = state.tests_after_edit
     if tests is None:

@@ -10,8 +10,8 @@ A blocked agent, the debate about it, the bill, the proved work: each has its ow
 records only what joins them: which record led to what, by which flow, and what was made. Each path
 has its own stream (`path/p-3f9a...`), written by the machine alone; a step names who asked for it.
 
-A step names what it will make before that is made, so that a step that was cut short is continued
-and nothing is made twice. No document outside describes it; its rules are the invariants across
+A step names what it will make before it makes it, so that an interrupted step can be continued
+and nothing is made twice. No public document describes it; its rules are the invariants across
 protocols (X-01 to X-09).
 """
 

@@ -1,10 +1,8 @@
-"""The automaton of a path. Each of its steps goes its own way:
+"""The automaton of a path. Each step goes through these stages:
 
-    (none) --begun--> begun --done----> done          (cut short: begun again)
-                        |----failed---> failed --begun again, or done----> ...
-                        `----moved----> begun, with another target
-
-The rules are in `rules.py`, what follows from an event in `machine.py`.
+(none) --begun--> begun --done----> done          (cut short: begun again)
+                    |----failed---> failed --begun again, or done----> ...
+                    `----moved----> begun, with another target
 """
 
 from __future__ import annotations
@@ -38,11 +36,9 @@ from moot.protocols.path import PROTOCOL, model
 from moot.protocols.path.model import PathStep, SourceRecord, Stage, State, make_step_key
 from moot.protocols.path.rules import RULES, PathCase, build_case
 
-# The state after each event. Total: whatever stands in the ledger happened.
-
 replace = msgspec.structs.replace
 
-# The stage of a step after an event; a step that failed or was cut short may be begun again.
+# The stage of a step after an event; a step that failed or was interrupted may begin again.
 TRANSITIONS: Final[dict[Stage, dict[type[Event], Stage]]] = {
     Stage.BEGUN: {
         model.StepBegun: Stage.BEGUN,
@@ -158,7 +154,7 @@ _EVENT_OF: Final[dict[type[Command], Callable[[Any], Event]]] = {
 
 
 def agenda(state: State, _now: Millis) -> tuple[Due, ...]:
-    """Steps that failed or were cut short: the operator runs them again."""
+    """List steps that failed or were interrupted: the operator runs them again."""
     waiting = (state.steps[key] for key in sorted(state.open, key=lambda key: state.open[key]))
     return tuple(
         Due(

@@ -18,7 +18,7 @@ MAX_TEXT: Final = 2_000
 
 
 class Stage(StrEnum):
-    """How far a step is. A failed one may be tried again."""
+    """How far a step is. A failed one can be tried again."""
 
     BEGUN = "begun"
     DONE = "done"
@@ -26,7 +26,7 @@ class Stage(StrEnum):
 
 
 class SourceRecord(msgspec.Struct, frozen=True):
-    """The record that leads to something: where it stands, its hash, and its native id."""
+    """The record that leads to a step: its place, its hash, and its native id."""
 
     stream: str
     seq: int
@@ -55,7 +55,7 @@ class StepTarget(msgspec.Struct, frozen=True):
 
 
 class MadeThing(msgspec.Struct, frozen=True):
-    """One thing a step has made: what it is, where it stands, its native id."""
+    """One thing that a step has made: its kind, its place, its native id."""
 
     kind: str
     stream: str
@@ -64,7 +64,7 @@ class MadeThing(msgspec.Struct, frozen=True):
 
 
 class ResultStanding(msgspec.Struct, frozen=True):
-    """How sure a result is (X-04); `unsigned` names the agents who have not signed their words."""
+    """How sure a result is (X-04); `unsigned` are agents that have not signed their entries."""
 
     reached: bool
     thin: bool = False
@@ -124,11 +124,11 @@ class State(msgspec.Struct, frozen=True):
         return sorted(self.steps.values(), key=lambda step: step.number)
 
 
-# What may be asked. Ids, hashes and how a result stands arrive as data.
+# Commands. Ids, hashes and how sure a result is arrive as data.
 
 
 class BeginPath(Command, frozen=True):
-    """Begin a path: what it is about, and whose need it comes from."""
+    """Begin a path: its title, and the agent whose need it comes from."""
 
     title: str
     origin: str
@@ -136,10 +136,10 @@ class BeginPath(Command, frozen=True):
 
 
 class BeginStep(Command, frozen=True):
-    """Say what will be made, before it is made; said again whenever it is tried again.
+    """Record what a step will make, before it makes it; again at every further try.
 
-    `standing` is how sure the source's result is, `parts` who would play a part in the target,
-    `approvers` who was for the result that leads there.
+    `standing` is how sure the source's result is, `parts` who would have a role in the target,
+    `approvers` who voted for the result that leads there.
     """
 
     flow: str
@@ -152,7 +152,7 @@ class BeginStep(Command, frozen=True):
 
 
 class MoveStep(Command, frozen=True):
-    """Name another target: someone else took the id in between."""
+    """Name another target, after someone else took the id."""
 
     flow: str
     source: SourceRecord
@@ -160,7 +160,7 @@ class MoveStep(Command, frozen=True):
 
 
 class FinishStep(Command, frozen=True):
-    """Say what was made."""
+    """Record what the step has made."""
 
     flow: str
     source: SourceRecord
@@ -168,7 +168,7 @@ class FinishStep(Command, frozen=True):
 
 
 class FailStep(Command, frozen=True):
-    """Say why a step failed, and under which message someone was told."""
+    """Record why a step failed; `told` is the message that informed someone about it."""
 
     flow: str
     source: SourceRecord
@@ -181,7 +181,7 @@ COMMANDS = (BeginPath, BeginStep, MoveStep, FinishStep, FailStep)
 StepCommand = BeginStep | MoveStep | FinishStep | FailStep
 
 
-# What may stand in the ledger.
+# Events.
 
 
 class PathBegun(Event, frozen=True):
@@ -218,7 +218,7 @@ class StepDone(Event, frozen=True):
 
 
 class StepFailed(Event, frozen=True):
-    """`told` is the message that says so, if anyone could be told."""
+    """`told` is the message that informed someone about it, if there was anyone to inform."""
 
     flow: str
     source: SourceRecord

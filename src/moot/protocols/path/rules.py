@@ -62,7 +62,7 @@ def path_not_begun(case: PathCase[model.StepCommand]) -> Breaches:
 
 
 def bad_source(case: PathCase[model.BeginPath | model.BeginStep]) -> Breaches:
-    """X-01: what led to a step is a record that can be found again."""
+    """X-01: refuse a source that is not the exact place and hash of a record."""
     source = case.command.source
     if not _HASH.match(source.hash) or source.seq < 0 or not source.stream or not source.id:
         yield f"{source.place} is no record", "source"
@@ -70,7 +70,7 @@ def bad_source(case: PathCase[model.BeginPath | model.BeginStep]) -> Breaches:
 
 def unknown_flow(case: PathCase[model.StepCommand]) -> Breaches:
     if case.flow is None:
-        yield f"no flow is called {case.command.flow[:60]!r}", "flow"
+        yield f"there is no flow {case.command.flow[:60]!r}", "flow"
 
 
 def wrong_protocols(case: PathCase[model.BeginStep]) -> Breaches:
@@ -91,7 +91,7 @@ def wrong_target(case: PathCase[model.MoveStep]) -> Breaches:
 
 
 def other_target(case: PathCase[model.BeginStep]) -> Breaches:
-    """X-02: one record leads to one thing by one flow, however often it is tried."""
+    """X-02: refuse another target: one record leads to one thing by one flow."""
     step = case.step
     if step is not None and step.target != case.command.target:
         yield f"it was begun with {step.target.id}", "target"
@@ -113,12 +113,12 @@ def step_done_before(case: PathCase[model.StepCommand]) -> Breaches:
 
 
 def result_unsure(case: PathCase[model.BeginStep]) -> Breaches:
-    """X-04: nothing may follow from a result that is thin, provisional or faulty."""
+    """X-04: refuse a result that is thin, provisional or faulty."""
     standing, flow = case.command.standing, case.flow
     if flow is None or "debate" not in flow.sources or flow.target != "parliament":
         return
     if standing is None:
-        yield "nothing says how sure this result is", "standing"
+        yield "it is not known how sure this result is", "standing"
         return
     if standing.errors:
         yield f"the session has {standing.errors} errors", "standing"
@@ -133,30 +133,30 @@ def result_unsure(case: PathCase[model.BeginStep]) -> Breaches:
 
 
 def words_unsigned(case: PathCase[model.BeginStep]) -> Breaches:
-    """X-05: words in a file count only once their author has signed them."""
+    """X-05: refuse entries of a file that their author has not signed."""
     standing = case.command.standing
     for name in standing.unsigned if standing is not None else ():
-        words = f"what stands there as {name}'s words was not signed by {name}"
-        yield words, "standing", None, {"NAME": name}
+        message = f"{name} has not signed the entries that name {name} as their author"
+        yield message, "standing", None, {"NAME": name}
 
 
 def runs_and_approves(case: PathCase[model.BeginStep]) -> Breaches:
-    """X-08: whoever runs something does not approve it."""
+    """X-08: refuse one agent as executor and critic."""
     parts = {part.role: part.agent for part in case.command.parts}
     if EXECUTOR in parts and parts[EXECUTOR] == parts.get(CRITIC):
         yield f"{parts[CRITIC]} would run it and approve it", "parts"
 
 
 def lone_approver(case: PathCase[model.BeginStep]) -> Breaches:
-    """X-08: one agent alone does not decide and then approve."""
+    """X-08: refuse a critic that alone voted for the bill."""
     parts = {part.role: part.agent for part in case.command.parts}
     critic = parts.get(CRITIC)
     if critic is not None and set(case.command.approvers) == {critic}:
-        yield f"{critic} alone was for it, and would approve it", "parts"
+        yield f"{critic} alone voted for it, and would approve it", "parts"
 
 
 def makes_a_guard(case: PathCase[model.FinishStep]) -> Breaches:
-    """X-03: approvals, reservations and verifications are never made by a flow."""
+    """X-03: refuse approvals, reservations and verifications that a flow made."""
     for place, made in enumerate(case.command.made):
         if made.kind in GUARD_EVENTS:
             yield f"a flow makes no {made.kind}", f"made[{place}]"
@@ -178,7 +178,7 @@ def made_nothing(case: PathCase[model.FinishStep]) -> Breaches:
 Rows = tuple[Rule[Any], ...]
 
 _MACHINE: Final = Rule("X-05", "not_the_machine",
-                       "a path is written by the machine, with whoever asked named",
+                       "only the machine writes a path; a step names who asked for it",
                        not_the_machine, "let `moot flow` do this",
                        requirement="XPR-05")  # fmt: skip
 _BEGUN: Final = Rule("PTH-001", "path_not_found", "this path was never begun",
@@ -207,7 +207,7 @@ def _text(most: int, *fields: str, requirement: str | tuple[str, ...] = ()) -> R
 _BEGIN_PATH: Final[Rows] = (
     _MACHINE,
     Rule("PTH-001", "path_begun", "a path is begun once", path_begun_before,
-         "go on with it: `moot story ID`"),
+         "continue it: `moot story ID`"),
     _SOURCE,
     *_text(MAX_TITLE, "title"),
     *_text(100, "origin", requirement="XPR-05"),
@@ -224,13 +224,13 @@ _BEGIN_STEP: Final[Rows] = (
     Rule("X-02", "other_target", "one record leads to one thing by one flow", other_target,
          "run it as it was begun: `moot story ID` shows the target", requirement="XPR-02"),
     Rule("PTH-005", "path_full", "a path has a limited number of steps", too_many_steps,
-         "begin anew with a new message"),
+         "begin another path with a new message"),
     Rule("X-04", "not_settled", "only a sure result leads further", result_unsure,
          "`moot debate consensus FILE` says what is missing", requirement="XPR-04"),
-    Rule("X-05", "words_unsigned", "a result rests on words that their authors have signed",
+    Rule("X-05", "words_unsigned", "a result rests on entries that their authors have signed",
          words_unsigned, "their authors sign them: `moot debate sign FILE --author NAME`",
          requirement="XPR-05"),
-    Rule("X-08", "two_parts", "whoever runs something does not approve it",
+    Rule("X-08", "two_parts", "the agent that runs something does not approve it",
          runs_and_approves, "name another critic: --critic NAME", requirement="XPR-08"),
     Rule("X-08", "lone_approver", "one agent alone does not decide and then approve",
          lone_approver, "name another critic: --critic NAME", requirement="XPR-08"),

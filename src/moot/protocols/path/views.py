@@ -26,8 +26,8 @@ class StepView(msgspec.Struct, frozen=True, kw_only=True):
     def made_in_words(self) -> str:
         """What a step made; of more than two of a kind only their number."""
         kinds: dict[str, list[str]] = {}
-        for thing in self.made:
-            kinds.setdefault(thing.kind, []).append(thing.id)
+        for made in self.made:
+            kinds.setdefault(made.kind, []).append(made.id)
         few = (
             f"{len(ids)} {kind}s" if len(ids) > 2 else f"{kind} {', '.join(ids)}"
             for kind, ids in kinds.items()

@@ -2,9 +2,9 @@
 
     machine.py  the automaton of one plan
 
-Whoever amends it names the version that they read; if somebody was faster, they are refused and
-read again. Each plan is a stream (`plan/WORK`). Tasks are not kept here: where there are beads,
-they belong to `bd` alone.
+An agent that amends a plan names the version that it read. If another agent was faster, Moot
+refuses the change, and the agent reads the plan again. Each plan is a stream (`plan/WORK`). Tasks
+are not kept here: where there are beads, they belong to `bd` alone.
 """
 
 from moot.protocols.plan.machine import MACHINE

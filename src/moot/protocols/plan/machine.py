@@ -13,22 +13,21 @@ from typing import Any, Final
 import msgspec
 
 from moot.core.clock import Millis, to_text
-from moot.core.findings import Breach, Rule, check_all, select_errors
+from moot.core.findings import Breach, Rule, check_all
 from moot.core.machine import (
     Case,
     Command,
     Context,
     Decision,
-    Due,
     Event,
     Machine,
     Put,
     Recorded,
     RowChange,
     Words,
-    accept,
+    decide_by_findings,
+    no_agenda,
     refusal,
-    refuse,
 )
 from moot.core.sha256 import sha256
 from moot.core.text import Quoted
@@ -42,7 +41,7 @@ _IN_STREAM: Final = re.compile(r"[A-Za-z0-9._:@+~-]{1,200}\Z")
 
 
 class Stage(StrEnum):
-    """A plan is amended for as long as anybody likes; it has no end."""
+    """A plan can always be amended; it has no end."""
 
     UNWRITTEN = "unwritten"
     WRITTEN = "written"
@@ -63,17 +62,14 @@ class State(msgspec.Struct, frozen=True):
 
 
 def stream_of(work: str) -> str:
-    """Where the plan of a work item stands; an id that no stream can have is known by its hash."""
+    """Return the stream of a work item's plan; an id that fits no stream name is hashed."""
     if _IN_STREAM.match(work):
         return f"{PROTOCOL}/{work}"
     return f"{PROTOCOL}/~{sha256(work.encode('utf-8', 'replace')).hexdigest()[:32]}"
 
 
-# What may be asked of a plan.
-
-
 class Amend(Command, frozen=True):
-    """Put `text` in the place of the page. `version` is the one that was read, 0 for none."""
+    """Replace the page by `text`. `version` is the one that you read, 0 for none."""
 
     work: str
     text: str
@@ -83,11 +79,8 @@ class Amend(Command, frozen=True):
 COMMANDS = (Amend,)
 
 
-# What may stand in a plan's history.
-
-
 class PlanAmended(Event, frozen=True):
-    """The actor put `text` in the place of the page, which is `version` from now on."""
+    """The actor replaced the page by `text`, which is `version` of the plan."""
 
     work: str
     version: int
@@ -125,8 +118,8 @@ def older_version(case: PlanCase) -> Breaches:
     version, newest = case.command.version, case.state.version
     if version != newest:
         who = f", by {case.state.by}" if newest else ""
-        said = f"you amend version {version}; the newest is {newest}{who}"
-        yield said, "version", None, {"WORK": case.command.work}
+        message = f"you amend version {version}; the newest is {newest}{who}"
+        yield message, "version", None, {"WORK": case.command.work}
 
 
 RULES: Final[dict[type[Command], tuple[Rule[Any], ...]]] = {
@@ -153,10 +146,8 @@ def decide(state: State, command: Command, context: Context) -> Decision:
     if not isinstance(command, Amend):
         return refusal("PLN-05", "unknown_command", "a plan knows no such command", "update moot")
     findings = check_all(RULES[Amend], Case(state, command, context))
-    if select_errors(findings):
-        return refuse(findings)
-    version = state.version + 1
-    return accept(PlanAmended(work=command.work, version=version, text=command.text))
+    event = PlanAmended(work=command.work, version=state.version + 1, text=command.text)
+    return decide_by_findings(findings, event)
 
 
 def evolve(_state: State, recorded: Recorded[Any]) -> State:
@@ -164,13 +155,11 @@ def evolve(_state: State, recorded: Recorded[Any]) -> State:
     return State(event.work, event.version, event.text, recorded.actor.id, recorded.at)
 
 
-def agenda(_state: State, _now: Millis) -> tuple[Due, ...]:
-    """Nobody owes anything to a plan."""
-    return ()
+agenda = no_agenda
 
 
 def index(recorded: Recorded[Any]) -> Iterable[RowChange]:
-    """Plans by their work item; their words are findable."""
+    """Index plans by their work item, and their text for search."""
     event = recorded.event
     yield Put("plan.pages", event.work, {"version": event.version})
     yield Words("plan.pages", event.work, event.text)
@@ -193,7 +182,7 @@ MACHINE: Machine[State] = Machine(
 
 
 class PlanView(msgspec.Struct, frozen=True):
-    """The newest page; `by` wrote it. `version` is 0 and `text` empty if nobody wrote any yet."""
+    """The newest page, written by `by`. `version` is 0 and `text` empty if there is none yet."""
 
     work: Quoted
     version: int
