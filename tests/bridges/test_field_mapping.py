@@ -9,7 +9,7 @@ import pytest
 
 from moot.api.bridges.to_parliament import assess_result
 from moot.protocols.debate.checker import check_session
-from moot.protocols.mail.body import read_body
+from moot.protocols.mail.body import MessageBody
 from tests.bridges.payments_project import FINCH, NEED, SCOPE, STUCK, PaymentsProject
 from tests.bridges.test_bypass_attempts import CLAIM, proved
 from tests.debate.sessions import TWO_ROUNDS
@@ -17,7 +17,7 @@ from tests.project import CRANE, OTTER
 
 
 def sections(project: PaymentsProject, message: str, *names: str) -> list[str]:
-    body = read_body(project.ok("mail", "show", message)["message"]["body"])
+    body = MessageBody(project.ok("mail", "show", message)["message"]["body"])
     return [body.text_of(name) for name in names]
 
 

@@ -150,11 +150,11 @@ def test_a_bad_stale_time_is_the_default_and_a_warning(project: Project, value: 
 
 
 def test_a_bad_stale_time_is_said_once_by_every_command(project: Project) -> None:
-    told = "BB_AGENT_STALE_MINUTES='abc' is not a number of minutes; 15 min it is"
+    warning = "BB_AGENT_STALE_MINUTES='abc' is not a number of minutes; Moot uses 15 min"
     for words in (["status"], ["agent", "list"], as_("amber-otter", "reserve", ".")):
         done = project.run(*words, BB_AGENT_STALE_MINUTES="abc")
-        assert (done.code, (done.out + done.err).count(told)) == (0, 1), words
-        assert told not in project.run(*words, BB_AGENT_STALE_MINUTES="7.5").err
+        assert (done.code, (done.out + done.err).count(warning)) == (0, 1), words
+        assert warning not in project.run(*words, BB_AGENT_STALE_MINUTES="7.5").err
     project.ok("status", BB_AGENT_STALE_MINUTES="abc")
 
 

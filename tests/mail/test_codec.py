@@ -14,7 +14,7 @@ from moot.core.errors import Malformed
 from moot.protocols.mail.codec import (
     MessageFile,
     find_front_matter,
-    mend_front_matter,
+    fix_front_matter,
     read_message_file,
 )
 from moot.protocols.mail.model import (
@@ -67,7 +67,7 @@ def test_a_mended_head_says_the_same_but_for_subject_and_flag(
     assert head is not None
     said = ack if message.ack_required is not None else None
     wanted = msgspec.structs.replace(message, subject=subject, ack_required=said)
-    assert read_message_file(mend_front_matter(head, subject, ack) + message.body) == wanted
+    assert read_message_file(fix_front_matter(head, subject, ack) + message.body) == wanted
 
 
 def test_a_json_object_has_no_head() -> None:

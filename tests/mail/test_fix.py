@@ -95,7 +95,7 @@ def test_nothing_is_added_behind_a_fence_that_never_closes() -> None:
 def test_a_byte_order_mark_goes() -> None:
     fixed = fix_message("INFO: x", "\ufeff# Information\n")
     assert fixed.body == "# Information\n"
-    assert fixed.repairs == ("the byte order mark was taken out",)
+    assert fixed.repairs == ("the byte order mark was removed",)
 
 
 @pytest.mark.parametrize("kind", [one.value for one in MessageType])

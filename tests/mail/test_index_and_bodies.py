@@ -14,7 +14,7 @@ from moot.protocols.mail import events as did
 from moot.protocols.mail.artifact import ArtifactItem, new_artifact, write_artifact_markdown
 from moot.protocols.mail.body import MessageBody, unwrap_text_block
 from moot.protocols.mail.case import encode_text, fits_in_event
-from moot.protocols.mail.codec import find_front_matter, mend_front_matter
+from moot.protocols.mail.codec import find_front_matter, fix_front_matter
 from moot.protocols.mail.machine import MACHINE
 from moot.protocols.mail.merge import merge_deltas
 from moot.protocols.mail.message_rules import lint_message
@@ -59,10 +59,10 @@ def test_a_head_is_found_behind_a_byte_order_mark() -> None:
 
 def test_only_the_two_lines_that_differ_are_mended() -> None:
     head = "---\nfrom: red\nsubject: a\r\nack_required: no\nthread: t\n---\n"
-    assert mend_front_matter(head, "INFO: b", True) == (
+    assert fix_front_matter(head, "INFO: b", True) == (
         '---\nfrom: red\nsubject: "INFO: b"\r\nack_required: true\nthread: t\n---\n'
     )
-    assert mend_front_matter(head, "a", False) == head
+    assert fix_front_matter(head, "a", False) == head
 
 
 # Bodies

@@ -89,7 +89,7 @@ def test_a_refusal_says_how_much_is_allowed(
     [
         (
             send("HANDOFF: T-7 to teal-crane", handoff(to=Z)),
-            f"the work is passed on to {'z' * 60}, who does not get this message",
+            f"the work is handed to {'z' * 60}, who does not get this message",
         ),
         (
             send("CLAIM: T-7", CLAIM.replace("amber-otter", Z)),
@@ -201,13 +201,13 @@ def test_which_version_a_message_names(body: str, version: int | None) -> None:
             "CLAIM: T-7",
             CLAIM.replace("amber-otter", Z),
             {"agents": (OTTER,)},
-            f"nobody here is called {'z' * 48!r}",
+            f"no agent {'z' * 48!r} is known here",
         ),
         (
             "CLAIM: T-7",
             CLAIM.replace("T-7", f"T-{Z}"),
             {"items": ("T-7",)},
-            f"no work item here is called {f'T-{Z}'[:48]!r}",
+            f"there is no work item {f'T-{Z}'[:48]!r} here",
         ),
         (
             "DELTA[opus]: x",

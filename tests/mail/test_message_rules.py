@@ -118,7 +118,7 @@ def test_a_subject_is_as_long_as_this_and_no_longer(scenario: MailScenario) -> N
 @pytest.mark.parametrize(
     ("reserved", "told"),
     [
-        (True, "Operator is a reserved name: nobody outside writes under it"),
+        (True, "Operator is a reserved name: no message from outside may use it"),
         (False, "Operator is an agent here and has not signed this"),
     ],
 )

@@ -24,7 +24,7 @@ from moot.core.names import SYSTEM
 from moot.engine.job import Link
 from moot.protocols.debate.model import Rules
 from moot.protocols.debate.writer import make_session_text
-from moot.protocols.mail.body import read_body, unwrap_text_block
+from moot.protocols.mail.body import MessageBody, unwrap_text_block
 from moot.protocols.mail.events import MessageImported
 from moot.protocols.mail.types import MessageType
 from moot.protocols.path.model import MadeThing, StepTarget
@@ -51,7 +51,7 @@ def message_to_debate(
 ) -> TakenStep:
     kind, headings = MESSAGE_SECTIONS[flow]
     message = sources.find_message(workspace, reference, kind)
-    body = read_body(read_message_text(workspace, message.recorded))
+    body = MessageBody(read_message_text(workspace, message.recorded))
     if kind is MessageType.QUESTION and body.text_of("Urgency").casefold() != "blocking":
         raise Refused(
             "not_blocking",

@@ -29,7 +29,7 @@ from moot.core.machine import Recorded, is_kind
 from moot.core.names import SYSTEM
 from moot.engine.job import Link
 from moot.engine.replay import read_record
-from moot.protocols.mail.body import read_body, unwrap_text_block
+from moot.protocols.mail.body import MessageBody, unwrap_text_block
 from moot.protocols.mail.body_writer import write_body as body_of_type
 from moot.protocols.mail.events import MessageKept
 from moot.protocols.mail.model import stream_of, thread_of_id
@@ -90,7 +90,7 @@ def critique_to_challenge(
 ) -> TakenStep:
     """Let the critic challenge the claim that a CRITIQUE names; the critic runs this (FLO-05)."""
     critique = sources.find_message(workspace, reference, MessageType.CRITIQUE)
-    body = read_body(read_message_text(workspace, critique.recorded))
+    body = MessageBody(read_message_text(workspace, critique.recorded))
     where = _CLAIM.search(body.text_of("Target"))
     name = trace or (where[1] if where is not None else None)
     if where is None or name is None:

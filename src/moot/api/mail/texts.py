@@ -122,9 +122,9 @@ class _Draft(NamedTuple):
         return f"{self.head or ''}{self.body!s}"
 
     def with_fixes(self, fixed: FixedMessage) -> _Draft:
-        from moot.protocols.mail.codec import mend_front_matter
+        from moot.protocols.mail.codec import fix_front_matter
 
-        head = mend_front_matter(self.head or "", fixed.subject, bool(fixed.ack_required))
+        head = fix_front_matter(self.head or "", fixed.subject, bool(fixed.ack_required))
         return self._replace(
             subject=fixed.subject, body=fixed.body, ack_required=fixed.ack_required, head=head
         )

@@ -14,12 +14,12 @@
                        is; or one JSON object
     command_events.py  the events that an accepted command leaves on record
     command_rules.py   the rules of sending and answering, one table for each command
-    commands.py        what may be asked of a mail thread
+    commands.py        the commands of a mail thread
     delta_checks.py    the checks of DELTA messages: each block is JSON, an object, and says
                        what to do with what
     deltas.py          delta blocks: strict JSON in top-level fences whose info string is
                        exactly `delta`
-    events.py          what may stand in a mail thread
+    events.py          the events of a mail thread
     fix.py             `--fix`: what can be repaired without guessing, and nothing else
     index_keys.py      names of mail's index spaces and keys; it imports nothing, so that a hook
                        reads an inbox fast
@@ -38,14 +38,8 @@
 
 A message is a subject with one of ten prefixes and a markdown body whose sections follow from the
 prefix. It is checked before it is sent; some types are owed an ACK by everyone they are sent to;
-the DELTA messages of a research thread merge into one artifact. One thread is one history.
+the DELTA messages of a research thread merge into one artifact. Each thread is a stream.
 
-The text, with no ledger behind it:
-
-Research threads:
-
-The history of a thread:
-
-Text that others wrote never becomes structure here: headings, fences and deltas count only at the
-top level of a body, and what we write from fields stays inside its section.
+Text that others wrote never becomes structure: headings, fences and deltas count only at the top
+level of a body, and text that Moot writes from fields stays inside its section.
 """

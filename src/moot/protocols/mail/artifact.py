@@ -1,8 +1,8 @@
 """The artifact of a research thread: seven sections of numbered items, and its markdown.
 
-A number is given once: a killed item stays in the artifact, with who killed it and why, so that ids
-in older messages keep their meaning. What can be derived is not stored: predictions for a killed
-hypothesis read N/A, and tests stand in the order of their score.
+Each number is used once: a killed item stays in the artifact, with who killed it and why, so that
+ids in older messages keep their meaning. What can be derived is not stored: predictions for a
+killed hypothesis read N/A, and tests are sorted by their score.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class KillNote(msgspec.Struct, frozen=True):
 
 
 class ArtifactItem(msgspec.Struct, frozen=True):
-    """One numbered item; `fields` are its author's, as they stand after all edits."""
+    """One numbered item; `fields` are its author's, after all edits."""
 
     id: str
     fields: Mapping[str, Any]
@@ -81,7 +81,7 @@ class Artifact(msgspec.Struct, frozen=True):
         return [item for item in self.items.get(section, ()) if item.killed is None]
 
     def count_items_alive(self) -> dict[str, int]:
-        """How many items that were not killed each section has, but for the research thread."""
+        """Count the items that were not killed, by section, without the research thread."""
         sections = (section for section in ARTIFACT_SECTIONS if section != RESEARCH_THREAD.id)
         return {section: len(self.items_alive(section)) for section in sections}
 
@@ -98,9 +98,9 @@ def new_artifact(session_id: str, created_at: Millis, question: str = "") -> Art
 def write_artifact_markdown(artifact: Artifact) -> str:
     """Return the whole artifact as one document with front matter."""
     parts = [_write_front_matter(artifact)]
-    for number, shelf in enumerate(ARTIFACT_SECTIONS.values(), 1):
-        content = "\n".join(_write_items(artifact, shelf)) or "None registered.\n"
-        parts.append(f"\n## {number}. {shelf.heading}\n\n{content}")
+    for number, section in enumerate(ARTIFACT_SECTIONS.values(), 1):
+        content = "\n".join(_write_items(artifact, section)) or "None registered.\n"
+        parts.append(f"\n## {number}. {section.heading}\n\n{content}")
     return "".join(parts)
 
 
@@ -127,29 +127,29 @@ def _yaml_string(text: str) -> str:
     return json.dumps(text)
 
 
-def _write_items(artifact: Artifact, shelf: ArtifactSection) -> Iterator[str]:
-    if shelf is RESEARCH_THREAD:
+def _write_items(artifact: Artifact, section: ArtifactSection) -> Iterator[str]:
+    if section is RESEARCH_THREAD:
         if artifact.thread:
             fields = sorted(artifact.thread.items())
             yield "".join(_write_field(name, value) for name, value in fields)
         return
-    for item in _sort_for_reading(artifact.items.get(shelf.id, ())):
-        yield _write_item(item, shelf, artifact)
+    for item in _sort_for_reading(artifact.items.get(section.id, ())):
+        yield _write_item(item, section, artifact)
 
 
 def _sort_for_reading(items: tuple[ArtifactItem, ...]) -> list[ArtifactItem]:
-    """Killed items last; among the others the better score first, else the lower number."""
+    """Sort killed items last; among the others the better score first, then the lower number."""
     return sorted(items, key=lambda item: (item.killed is not None, -(item.score or 0)))
 
 
-def _write_item(item: ArtifactItem, shelf: ArtifactSection, artifact: Artifact) -> str:
+def _write_item(item: ArtifactItem, section: ArtifactSection, artifact: Artifact) -> str:
     name = f": {item.name}" if item.name else ""
     ended = " (killed)" if item.killed else ""
     lines = [f"### {item.id}{name}{ended}\n\n"]
     fields = {key: value for key, value in item.fields.items() if key != "name"}
     if isinstance(fields.get("predictions"), dict):
         fields["predictions"] = _mark_dead_predictions(fields["predictions"], artifact)
-    required = [name for name in shelf.required if name in fields]
+    required = [name for name in section.required if name in fields]
     others = sorted(fields.keys() - set(required))
     lines += (_write_field(name, fields[name]) for name in (*required, *others))
     if item.score is not None:
@@ -169,10 +169,10 @@ def _mark_dead_predictions(predictions: dict[str, Any], artifact: Artifact) -> d
 
 
 def _write_field(name: str, value: Any) -> str:
-    """Return one list item that stays one, whatever its author wrote.
+    """Write one list item that stays one, whatever its author wrote.
 
-    Every line of the value is indented, or it could open a section of the artifact; a name that
-    could pass for another field with its value is quoted.
+    Every line of the value is indented: otherwise it could open a section of the artifact. A name
+    that could pass for another field is quoted.
     """
     text = value if isinstance(value, str) else _value_in_words(value)
     lines = escape_comments(text).replace("\r\n", "\n").replace("\r", "\n").strip().split("\n")
@@ -182,7 +182,7 @@ def _write_field(name: str, value: Any) -> str:
 
 
 def _value_in_words(value: Any) -> str:
-    """A list of texts with commas; anything else as JSON."""
+    """Write a list of texts with commas, anything else as JSON."""
     if isinstance(value, list) and value and all(isinstance(text, str) for text in value):
         return ", ".join(_as_one_line(text) for text in value)
     return json.dumps(value, ensure_ascii=False, sort_keys=True)
@@ -196,9 +196,9 @@ def _as_one_line(value: Any) -> str:
 
 # The rows for findings about deltas and about the artifact that they made.
 #
-# `MERGE_RULES` is by code: after an error the delta is left out, after a warning it counts (not an
-# edit of a killed item, nor one that has no field left). `ARTIFACT_RULES` are the minima of a
-# finished artifact; all are warnings, since an early version may fall short of them.
+# `MERGE_RULES` is by code: after an error the merge leaves the delta out, after a warning it counts
+# (except an edit of a killed item, or one without any usable field). `ARTIFACT_RULES` are the
+# minima of a finished artifact; all are warnings, because an early version may fall short of them.
 
 _WARN = Severity.WARNING
 _MINIMA = {
@@ -211,7 +211,7 @@ _MINIMA = {
 
 
 def _never(_: Any) -> Iterator[Breach]:
-    """No check of its own: the merge itself finds it, with the delta at hand."""
+    """Find nothing: the merge itself finds the breach, because it has the delta."""
     return iter(())
 
 
@@ -228,16 +228,16 @@ _WHILE_MERGING: tuple[Rule[Any], ...] = (
          '"operation": "EDIT" with target_id null or "RT"'),
     Rule("MRG-003", "invalid_target", "EDIT and KILL name an item of their section", _never,
          "ids are in the latest COMPILED message"),
-    Rule("MRG-004", "section_limit_exceeded", "at most six hypotheses stand at a time", _never,
+    Rule("MRG-004", "section_limit_exceeded", "at most six hypotheses are alive at a time", _never,
          "KILL one first, then ADD again"),
     Rule("MRG-005", "target_killed", "a killed item is not edited", _never,
-         "ADD it anew if it deserves to live", _WARN),
+         "ADD it again if it deserves to live", _WARN),
     Rule("MRG-006", "missing_required_field", "an item says what its section asks", _never,
          "EDIT the item and add the fields", _WARN),
     Rule("MRG-007", "forbidden_payload_key", "ids and who killed what are not set by a payload",
-         _never, "leave the field away", _WARN),
+         _never, "leave the field out", _WARN),
     Rule("MRG-008", "edit_conflict", "two agents change one field in one round", _never,
-         "agree, then EDIT it once more", _WARN),
+         "agree, then EDIT it again", _WARN),
     Rule("MRG-009", "payload_not_object", "an ADD or EDIT brings an object with its fields",
          _never, '"payload": {"claim": "..."}'),
     Rule("MRG-010", "not_a_list", "what is a list in an item is edited by a list", _never,
@@ -273,7 +273,7 @@ def _no_potency(artifact: Artifact) -> Iterator[Breach]:
 
 
 def _mentions(item: ArtifactItem, *words: str) -> bool:
-    """A field named after the word and true, or the word in its name, statement or kind."""
+    """True if a field named after the word is true, or its name, statement or kind has the word."""
     flags = {name.casefold() for name, value in item.fields.items() if value is True}
     values = [item.fields.get(name) for name in ("name", "statement", "kind", "type", "claim")]
     text = " ".join(value for value in values if isinstance(value, str)).casefold()

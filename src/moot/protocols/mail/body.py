@@ -1,8 +1,8 @@
 """A body as the rules see it: its title, its level-2 sections, its fenced blocks.
 
-Only headings and fences at the top level count (BRN-083); what stands in code, quotes, lists or
-comments is text. Names of sections are compared without regard to case, and `(optional)` behind
-them says nothing. `read_body` takes any text and never raises.
+Only headings and fences at the top level count (BRN-083); everything in code, quotes, lists or
+comments is text. Names of sections are compared without case and without a final `(optional)`.
+`MessageBody` takes any text and never raises.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ _BLANKS = re.compile(r"\s+")
 
 
 def section_key(heading: str) -> str:
-    """What two headings of the same section have in common: no case, spacing or `(optional)`."""
+    """Return what headings of one section share: without case, spacing and `(optional)`."""
     if heading.isalpha():
         return heading.casefold()
     return " ".join(_NOTE.sub("", heading).split()).casefold()
@@ -113,7 +113,7 @@ class BodySection:
 
     @property
     def plain_value(self) -> str:
-        """`said` on one line without markup around it: for names and fixed words."""
+        """`filled_text` on one line without markup around it: for names and fixed words."""
         words = _BLANKS.sub(" ", unwrap_text_block(self.filled_text))
         return words.strip("`*_ ").removeprefix("- ").strip("`*_ ")
 
@@ -169,10 +169,6 @@ class MessageBody:
         return next(fences(self.text, block.start, block.end, block.number)).code
 
 
-def read_body(text: str) -> MessageBody:
-    return MessageBody(text)
-
-
 def unwrap_text_block(text: str) -> str:
     """Return the code of a text that is one `text` block and nothing more; else the text itself."""
     body = MessageBody(text)
@@ -194,7 +190,7 @@ _MAX_DIGITS: Final = 9  # digits; no thread has so many versions
 
 
 class MessageFacts(msgspec.Struct, frozen=True):
-    """`item` is work that is blocked, or claimed by or passed on to `taker`; `title` a question."""
+    """`item` is work that is blocked, or that `taker` claims or gets; `title` is a question."""
 
     item: str = ""
     taker: str = ""
@@ -205,7 +201,7 @@ class MessageFacts(msgspec.Struct, frozen=True):
 def read_facts(kind: MessageType | None, text: str) -> MessageFacts:
     """Read what a message of this type says; types without such facts give empty ones."""
     read = _READERS.get(kind) if kind is not None else None
-    return read(read_body(text)) if read is not None else MessageFacts()
+    return read(MessageBody(text)) if read is not None else MessageFacts()
 
 
 def _read_work(taker: str) -> Callable[[MessageBody], MessageFacts]:
@@ -221,7 +217,7 @@ def _read_section(body: MessageBody, section: str) -> str:
 
 
 def _read_title(body: MessageBody) -> MessageFacts:
-    """The Research Question becomes the title of the thread, else the heading does (BRN-012)."""
+    """Read the title of the thread: the Research Question, else the heading (BRN-012)."""
     question = " ".join(body.text_of("Research Question").split())
     heading = body.title.value.strip() if body.title is not None else ""
     return MessageFacts(

@@ -1,7 +1,7 @@
 """Bodies that are written from fields: ACK, Validation Error, HANDOFF, BLOCKED, QUESTION.
 
-Whatever text a field holds stays inside its own section: a text that would open a section, swallow
-the next one or pass for unfilled template text is put into a fenced block. `read_ack` reads what
+The text of a field stays inside its section: a text that would open a section, swallow the next
+one or pass for unfilled template text is put into a fenced block. `read_ack` reads what
 `write_ack_body` wrote.
 """
 
@@ -53,12 +53,12 @@ def read_ack(body: str) -> Ack | None:
 
 
 def write_error_subject(message_id: str) -> str:
-    """`INFO: Validation error for {id}`: an INFO, so nobody owes an ACK for it."""
+    """Return `INFO: Validation error for {id}`: an INFO, so no agent owes an ACK for it."""
     return f"INFO: Validation error for {to_one_line(message_id) or 'a message'}"
 
 
 def write_error_body(message_id: str, findings: Iterable[Finding]) -> str:
-    """The Validation Error body of the document (BRN-080): every error, and how to mend it."""
+    """Write the Validation Error body of the document (BRN-080): every error, and its fix."""
     wrong = select_errors(findings)
     hints = dict.fromkeys(finding.hint for finding in wrong if finding.hint)
     return _write_sections(
@@ -167,7 +167,7 @@ def _write_sections(title: str, sections: Mapping[str, str]) -> str:
 
 
 def keep_inside_section(text: str) -> str:
-    """The text as the content of a section: as it is if it stays inside, else in a fenced block."""
+    """Return the text as content of a section: as it is if it stays inside, else fenced."""
     plain = _ENDINGS.sub("\n", text).strip("\n") + "\n"
     return plain if _stays_inside(plain) else fence_text(plain)
 
@@ -191,6 +191,6 @@ def _stays_inside(text: str) -> bool:
 
 
 def _write_bullets(items: Iterable[str]) -> str:
-    """One list item each, on one line."""
+    """Write a list with one line for each item."""
     lines = (" ".join(item.split()) for item in items)
     return "\n".join(f"- {line}" for line in lines if line)

@@ -1,8 +1,7 @@
 """One command under check: its text linted, and the message that it answers looked up.
 
 A case is built once for each decision. The rules of `command_rules.py` and the drafts of
-`command_events.py` read it and look nothing up themselves, so both always speak of the same
-message.
+`command_events.py` look nothing up themselves, so both always mean the same message.
 """
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ class MailCase(Case[State, C], Generic[C], frozen=True):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """What the linter says about the text; nothing if the command has no text of its own."""
+        """What the linter says about the text; nothing if the command has no text."""
         return self.linted.findings if self.linted is not None else ()
 
     @property
@@ -62,7 +61,7 @@ class MailCase(Case[State, C], Generic[C], frozen=True):
 
     @property
     def hint_words(self) -> HintWords:
-        """What the words in capitals of a hint stand for."""
+        """The values for the words in capitals of a hint."""
         message = self.answered
         names = {} if message is None else {"ID": message.id, "TO": message.sender}
         return {"THREAD": self.thread, **names}
@@ -74,7 +73,7 @@ class MailCase(Case[State, C], Generic[C], frozen=True):
 
     @property
     def receiver(self) -> Receiver | None:
-        """Whoever acts, as a receiver of the message that is answered."""
+        """The actor, as a receiver of the message that is answered."""
         message, actor = self.answered, self.context.actor
         return message.find_receiver(actor.id, actor.epoch) if message is not None else None
 
@@ -85,7 +84,7 @@ class MailCase(Case[State, C], Generic[C], frozen=True):
 
 
 def encode_text(text: str) -> bytes:
-    """The text in UTF-8. A lone surrogate does not raise here: the record refuses it later."""
+    """Encode in UTF-8. A lone surrogate does not raise here: the record refuses it later."""
     return text.encode("utf-8", "surrogatepass")
 
 
@@ -144,7 +143,7 @@ def _look_up_acknowledged(case: MailCase[ask.Send]) -> MailCase[ask.Send]:
     )
 
 
-def find_meant(case: MailCase[ask.Send]) -> str | None:
+def find_other_subject(case: MailCase[ask.Send]) -> str | None:
     """Return the subject that an ACK repeats, if it is not that of the message the ACK names."""
     message, subject = case.answered, parse_subject(case.command.subject)
     if case.type is not MessageType.ACK or case.answered_id is None or message is None:
@@ -158,7 +157,7 @@ def find_meant(case: MailCase[ask.Send]) -> str | None:
 
 
 def _messages_with_this_subject(case: MailCase[ask.Send]) -> list[MailMessage]:
-    """Return messages to whoever acts that have the subject of this ACK."""
+    """Return the messages to the actor that have the subject of this ACK."""
     actor, wanted = case.context.actor, parse_subject(case.command.subject)
     rest = wanted.description.strip() if wanted is not None else ""
     messages = (*case.state.open.values(), *case.state.recent)
@@ -176,7 +175,7 @@ def _without_prefix(line: str) -> str:
 
 
 def _look_up_question(case: MailCase[ask.Send], answered_id: str) -> MailCase[ask.Send]:
-    """An INFO in answer to a question put to its sender closes the question (D-14)."""
+    """Find the question that an INFO of one of its receivers closes (D-14)."""
     message, actor = case.state.find_message(answered_id), case.context.actor
     if message is None or message.type is not MessageType.QUESTION:
         return case
@@ -219,7 +218,7 @@ def _look_up_import(case: MailCase[ask.Import]) -> MailCase[ask.Import]:
 def _look_up_waiting(
     case: MailCase[ask.Chase] | MailCase[ask.Lapse] | MailCase[ask.Settle],
 ) -> MailCase[ask.Chase] | MailCase[ask.Lapse] | MailCase[ask.Settle]:
-    """Only what still waits for an answer can be overdue, lapse, or be settled."""
+    """Find the message among those that still wait: no other can be overdue, lapse or settle."""
     id_ = case.command.id
     return msgspec.structs.replace(case, answered_id=id_, answered=case.state.open.get(id_))
 

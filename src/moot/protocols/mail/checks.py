@@ -1,7 +1,7 @@
 """The checks behind the rule table: each yields a breach for every place that breaks its rule.
 
 A breach is (message, where, line). Many checks are made for the name of a section, so that the
-table itself says which section a type asks for. Checks of single types are in `checks.py` and
+rule table says which section a type asks for. The checks of DELTA messages are in
 `delta_checks.py`.
 """
 
@@ -39,7 +39,7 @@ def section_missing(name: str, alias: str = "") -> Check:
 def describe_absence(
     draft: MessageDraft, name: str, alias: str = ""
 ) -> tuple[str, str, int | None]:
-    """The breach of a section that is missing, empty or unfilled, with the line to look at."""
+    """Return the breach of a section that is missing, empty or unfilled, with its line."""
     part = draft.body.find_section(name)
     if part is not None:
         left = find_template_text(part.text)
@@ -95,12 +95,12 @@ def section_twice(draft: MessageDraft) -> Iterator[Breach]:
     for part in draft.body.sections:
         seen[part.key] += 1
         if part.key in known and seen[part.key] == 2:
-            words = f"`## {part.name[:60]}` stands there twice; the first counts"
+            words = f"`## {part.name[:60]}` is there twice; the first counts"
             yield words, f"## {part.name[:60]}", part.line
 
 
 def template_text_left(draft: MessageDraft) -> Iterator[Breach]:
-    """Template text in a section that has no row of its own."""
+    """Report template text in an optional section, which has no rule of its own."""
     sections = draft.spec.sections if draft.spec else ()
     optional = (section.heading for section in sections if section.need is SectionNeed.OPTIONAL)
     headings = {section_key(heading): heading for heading in optional}
@@ -166,7 +166,7 @@ def unusual_role(draft: MessageDraft) -> Iterator[Breach]:
 
 
 def ack_flag_differs(draft: MessageDraft) -> Iterator[Breach]:
-    """MB-009 to MB-012 and our own rows for the other types: the flag is what the type asks for."""
+    """Report a flag that the type does not ask for (MB-009 to MB-012, and our rows)."""
     if draft.type and draft.ack_required is not is_ack_owed(draft.type):
         yield "", "ack_required"
 
@@ -258,7 +258,7 @@ def receiver_differs(draft: MessageDraft) -> Iterator[Breach]:
 
 
 def sender_differs(received: bool) -> Check:
-    """D-16: nobody hands over in another's name."""
+    """D-16: return a check that a HANDOFF comes from the agent whose work it hands over."""
 
     def check(draft: MessageDraft) -> Iterator[Breach]:
         part = draft.body.find_section("From")
@@ -272,24 +272,24 @@ def sender_differs(received: bool) -> Check:
 
 
 def unknown_agent(*names: str) -> Check:
-    """BRN-079: who is named is known here."""
+    """BRN-079: return a check that the agents named in these sections are known."""
 
     def check(draft: MessageDraft) -> Iterator[Breach]:
         for name in names if draft.agents is not None else ():
             part = draft.body.find_section(name)
             if part and part.plain_value and part.plain_value not in (draft.agents or ()):
-                yield f"nobody here is called {part.plain_value[:48]!r}", f"## {name}", part.line
+                yield f"no agent {part.plain_value[:48]!r} is known here", f"## {name}", part.line
 
     return check
 
 
 def unknown_item(draft: MessageDraft) -> Iterator[Breach]:
-    """BRN-079: a work id is known here; a task in words is not looked up."""
+    """BRN-079: report an unknown work id; a task in words is not looked up."""
     part = draft.body.find_section("Item")
     if draft.items is None or part is None or not _WORK_ID.fullmatch(part.plain_value):
         return
     if part.plain_value not in draft.items:
-        yield f"no work item here is called {part.plain_value[:48]!r}", "## Item", part.line
+        yield f"there is no work item {part.plain_value[:48]!r} here", "## Item", part.line
 
 
 _WORK_ID = re.compile(r"[A-Za-z0-9_]+-[A-Za-z0-9._-]+")

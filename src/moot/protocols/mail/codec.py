@@ -1,8 +1,8 @@
 """A message as a file: front matter with the envelope, then the body as it is; or one JSON object.
 
 The document defines no envelope, so this one is ours: `id`, `thread_id`, `from`, `to`, `cc`,
-`subject`, `ack_required`, `importance`, `created_at`. The reader takes any bytes, values as JSON or
-as plain YAML-like text, and the field names of Agent Mail too; it raises only `Malformed`.
+`subject`, `ack_required`, `importance`, `created_at`. The reader accepts any bytes, values as JSON
+or as plain YAML-like text, and the field names of Agent Mail; it raises only `Malformed`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from moot.core.markdown import BYTE_ORDER_MARK
 from moot.protocols.mail.deltas import parse_strict_json
 
 _HINT = "front matter between two lines of ---, then the body; or one JSON object"
-# What other mail programs call our fields.
+# Names that other mail programs have for our fields.
 _ALIASES = {
     "message_id": "id",
     "thread": "thread_id",
@@ -41,7 +41,7 @@ _FLAGS = _TRUTH | {"1": True, "0": False}
 
 
 class MessageFile(msgspec.Struct, frozen=True, kw_only=True):
-    """A message with what stands around its body; `ack_required` None: it does not say."""
+    """A message: its envelope and its body; `ack_required` is None if the file has no flag."""
 
     subject: str
     body: str
@@ -63,17 +63,17 @@ def _to_json(value: Any) -> str:
 
 
 def find_front_matter(text: str) -> str | None:
-    """Return what stands before the body of a message file; None if it is one JSON object."""
+    """Return the part of a message file before the body; None if it is one JSON object."""
     front = _FRONT.match(text, 1 if text.startswith(BYTE_ORDER_MARK) else 0)
     return text[: front.end()] if front is not None else None
 
 
-def mend_front_matter(head: str, subject: str, ack_required: bool) -> str:
+def fix_front_matter(head: str, subject: str, ack_required: bool) -> str:
     """Return the same lines, with these two values where they differ; no line is added."""
-    return "\n".join(_mend_line(line, subject, ack_required) for line in head.split("\n"))
+    return "\n".join(_fix_line(line, subject, ack_required) for line in head.split("\n"))
 
 
-def _mend_line(line: str, subject: str, ack_required: bool) -> str:
+def _fix_line(line: str, subject: str, ack_required: bool) -> str:
     bare = line.rstrip("\r")
     key, colon, value = bare.partition(":")
     name, old = _canonical_name(key.strip()), _read_value(value.strip()) if colon else None
@@ -142,13 +142,13 @@ def _read_header(content: str, number: int, fields: dict[str, Any]) -> str:
     if not colon:
         raise Malformed("not a line `name: value`", code="bad_message", line=number, hint=_HINT)
     if name in fields:
-        raise Malformed(f"`{name[:40]}` stands there twice", code="bad_message", line=number)
+        raise Malformed(f"`{name[:40]}` is there twice", code="bad_message", line=number)
     fields[name] = _read_value(value.strip())
     return name
 
 
 def _read_value(text: str) -> Any:
-    """JSON if it is; else the text itself."""
+    """Return the JSON value of a text; if it is no JSON, the text itself."""
     if text[:1] in ('"', "["):
         try:
             return parse_strict_json(text)
@@ -167,7 +167,7 @@ def _rename_fields(fields: dict[str, Any]) -> dict[str, Any]:
     for key, value in fields.items():
         name = _canonical_name(key)
         if name in renamed:
-            raise Malformed(f"`{name}` stands there twice", code="bad_message")
+            raise Malformed(f"`{name}` is there twice", code="bad_message")
         renamed[name] = value
     return renamed
 
@@ -197,17 +197,17 @@ def _check_time(text: str) -> None:
     try:
         parse_time(text)
     except Malformed as error:
-        hint = "mend the line `created_at`, or leave it away"
+        hint = "fix the line `created_at`, or leave it out"
         raise Malformed(str(error), code=error.code, where="created_at", hint=hint) from None
 
 
 def _read_flag(value: Any) -> bool | None:
-    """True or false however it was written; None if the message does not say it."""
+    """Return true or false, however it was written; None if the message has no flag."""
     if value is None or value in ("", "null"):
         return None
     flag = _FLAGS.get(str(value).casefold())
     if flag is None:
-        hint = "write true or false, or leave it away"
+        hint = "write true or false, or leave it out"
         raise Malformed("is true or false", code="bad_message", where="ack_required", hint=hint)
     return flag
 
@@ -219,7 +219,7 @@ def _read_text(value: Any, where: str) -> str:
         raise Malformed("is a text", code="bad_message", where=where)
     text = str(value)
     if _HALF.search(text):
-        raise Malformed("holds half a character", code="bad_message", where=where)
+        raise Malformed("has a lone surrogate", code="bad_message", where=where)
     return text
 
 

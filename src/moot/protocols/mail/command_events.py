@@ -1,7 +1,7 @@
 """The events that an accepted command leaves on record.
 
-An ACK is a message like any other. Beside it stands the event that says what it acknowledges, in
-the same commit: a reader never sees one without the other.
+An ACK is a message like any other. The event that says what it acknowledges is in the same commit:
+a reader never sees one without the other.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ EventDrafts = Iterator[Event | Draft]
 
 
 def draft_events(case: MailCase[C]) -> tuple[Event | Draft, ...]:
-    """Return the events of an accepted command; none if it asks for what is already so."""
+    """Return the events of an accepted command; none if the command would change nothing."""
     return tuple(_DRAFTS[type(case.command)](case))
 
 
 def remarks_on(case: MailCase[C]) -> Iterable[Finding]:
-    """Yield what is worth saying although the command was accepted."""
+    """Yield remarks on a command that was accepted."""
     command = case.command
     if isinstance(command, ask.Acknowledge) and _repeats_ack(case, command):
         words = f"{case.context.actor.id} has said {case.status} before; nothing was added"
@@ -101,7 +101,7 @@ def _message_sent(case: MailCase[ask.Send]) -> did.MessageSent:
 
 
 def _receivers(command: ask.Send | ask.Import) -> tuple[tuple[Party, ...], tuple[Party, ...]]:
-    """`to` and `cc`, each name once; whoever is among `to` is not in `cc` as well."""
+    """Return `to` and `cc`, each name once; names in `to` are not in `cc` as well."""
     to = tuple(dict.fromkeys(command.to))
     return to, tuple(party for party in dict.fromkeys(command.cc) if party not in to)
 
@@ -118,7 +118,7 @@ def _cite(event: did.MessageKept, artifact: ArtifactRef | None) -> Event | Draft
     return Draft(event, (artifact,)) if artifact is not None and event.sha256 else event
 
 
-def _machine_written(
+def _message_by_moot(
     new_id: str,
     kind: MessageType,
     subject: str,
@@ -128,7 +128,7 @@ def _machine_written(
     re: str,
     status: AckStatus | None = None,
 ) -> did.MessageSent:
-    """Return a short message whose text we write; nobody owes an ACK for it."""
+    """Return a short message whose text Moot writes; it asks for no ACK."""
     return did.MessageSent(
         id=new_id,
         type=kind,
@@ -160,7 +160,7 @@ def _acknowledge(case: MailCase[ask.Acknowledge]) -> EventDrafts:
     message, status = case.answered, case.status
     if message is None or status is None or _repeats_ack(case, case.command):
         return
-    sent = _machine_written(
+    sent = _message_by_moot(
         make_message_id(case.thread, case.state.count + 1),
         MessageType.ACK,
         write_ack_subject(message.subject),
@@ -174,7 +174,8 @@ def _acknowledge(case: MailCase[ask.Acknowledge]) -> EventDrafts:
 
 
 def _message_acknowledged(case: MailCase[C], message: MailMessage, sent: did.MessageSent) -> Event:
-    """Return what the answer changes; passed-on work changes hands with its first ACK (BRN-049)."""
+    """Return what the answer changes; work that is handed over moves with the first ACK
+    (BRN-049)."""
     receiver, status, actor = case.receiver, case.status, case.context.actor
     assert receiver is not None
     assert status is not None
@@ -243,12 +244,12 @@ def _flag(finding: Finding) -> did.Flag:
 
 
 def _validation_error(case: MailCase[ask.Import], wrong: tuple[Finding, ...]) -> did.MessageSent:
-    """The Validation Error of the document, to whoever it claims to be from (BRN-080, D-15)."""
+    """Make the Validation Error of the document, for the sender that it claims (BRN-080, D-15)."""
     outside_id, imported = case.command.outside_id, case.state.count + 1
     body = write_error_body(outside_id, wrong[:MAX_FLAGS])
     if len(encode_text(body)) > MAX_TEXT_BYTES:
         body = write_error_body(outside_id, wrong[:1])
-    return _machine_written(
+    return _message_by_moot(
         make_message_id(case.thread, imported + 1),
         MessageType.INFO,
         write_error_subject(outside_id),
@@ -262,7 +263,7 @@ def _validation_error(case: MailCase[ask.Import], wrong: tuple[Finding, ...]) ->
 
 
 def _chase(case: MailCase[ask.Chase]) -> EventDrafts:
-    """Once more to those who have not answered, then to the operator (BRN-077; D-11, D-25)."""
+    """Send again to those that have not answered, then tell the operator (BRN-077; D-11, D-25)."""
     message = case.answered
     if message is None:
         return
@@ -279,7 +280,7 @@ def _chase(case: MailCase[ask.Chase]) -> EventDrafts:
 
 def _no_answer(case: MailCase[ask.Chase], message: MailMessage, names: str) -> did.MessageSent:
     """Tell the sender, too: this thread does not know whether a person is registered here."""
-    return _machine_written(
+    return _message_by_moot(
         make_message_id(case.thread, case.state.count + 1),
         MessageType.INFO,
         f"INFO: no answer from {names} to {message.id}",
@@ -292,13 +293,13 @@ def _no_answer(case: MailCase[ask.Chase], message: MailMessage, names: str) -> d
 
 
 def _lapse(case: MailCase[ask.Lapse]) -> EventDrafts:
-    """Nobody waits any more, and whoever asked is told, if that one still works."""
+    """End the wait for an answer, and tell the sender if it still works."""
     message, ended = case.answered, case.command.ended
     if message is None:
         return
     yield did.MessageLapsed(id=message.id, ended=ended, left=len(case.state.open) - 1)
     if case.command.tell_sender:
-        yield _machine_written(
+        yield _message_by_moot(
             make_message_id(case.thread, case.state.count + 1),
             MessageType.INFO,
             f"INFO: not answered: {ended} ended",

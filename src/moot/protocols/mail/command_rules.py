@@ -2,7 +2,7 @@
 
 The rules of the text are in `message_rules.py`.
 
-A message is signed by whoever acts, so nobody can write in another's name. These rows say the rest:
+The actor's key signs a message, so no agent can write in another's name. These rows say the rest:
 who may answer which message, for which holder of a name, and until when.
 """
 
@@ -16,7 +16,7 @@ from moot.core.machine import Command, KeyClass
 from moot.core.names import AGENT, SYSTEM
 from moot.core.sha256 import sha256
 from moot.protocols.mail import commands as ask
-from moot.protocols.mail.case import MailCase, encode_text, find_meant, fits_in_event
+from moot.protocols.mail.case import MailCase, encode_text, find_other_subject, fits_in_event
 from moot.protocols.mail.model import MAX_OPEN, Importance, Party, is_thread_id
 from moot.protocols.mail.types import MessageType
 
@@ -37,7 +37,7 @@ def bad_thread(case: NewMessageCase) -> Breaches:
 
 
 def no_receiver(case: MailCase[ask.Send]) -> Breaches:
-    """A message goes to somebody. A COMPILED need not: it stays in its thread for whoever comes."""
+    """Refuse a message without a receiver, except a COMPILED, which its thread keeps."""
     if not case.command.to and case.type is not MessageType.COMPILED:
         yield "", "to"
 
@@ -82,7 +82,7 @@ def bad_ack_minutes(case: MailCase[ask.Send]) -> Breaches:
 
 
 def body_not_stored(case: NewMessageCase) -> Breaches:
-    """A text that an event cannot hold is stored first; the hash is that of exactly this text."""
+    """Refuse a text that is too long for an event, unless exactly this text was stored before."""
     data, stored = encode_text(case.command.body), case.command.artifact
     if fits_in_event(case.command.body, data):
         return
@@ -143,7 +143,7 @@ def already_settled(case: AnswerCase) -> Breaches:
         and case.answered is None
         and case.has_message(case.answered_id)
     ):
-        yield f"nobody waits for an answer to {case.answered_id}", "id"
+        yield f"{case.answered_id} no longer waits for an answer", "id"
 
 
 def bad_status(case: MailCase[ask.Acknowledge]) -> Breaches:
@@ -164,14 +164,14 @@ def ack_matches_no_message(case: MailCase[ask.Send]) -> Breaches:
 
 
 def answers_another(case: MailCase[ask.Send]) -> Breaches:
-    """An ACK that repeats one subject and names the number of another message."""
-    meant, message = find_meant(case), case.answered
-    if meant is not None and message is not None:
-        yield f"this ACK says {meant[:80]!r}, and {message.id} is {message.subject[:80]!r}", "id"
+    """Report an ACK that repeats one subject and names the number of another message."""
+    other, message = find_other_subject(case), case.answered
+    if other is not None and message is not None:
+        yield f"this ACK says {other[:80]!r}, and {message.id} is {message.subject[:80]!r}", "id"
 
 
 def info_is_no_answer(case: MailCase[ask.Send]) -> Iterator[Breach]:
-    """An INFO that names a message which waits for an ACK of its sender, and gives none (D-14)."""
+    """Report an INFO about a message for which its sender still owes an ACK (D-14)."""
     named = case.command.re if case.type is MessageType.INFO and not case.is_answer else None
     message, actor = case.state.find_message(named or ""), case.context.actor
     if message is None or message.type is None:
@@ -182,7 +182,7 @@ def info_is_no_answer(case: MailCase[ask.Send]) -> Iterator[Breach]:
 
 
 def nothing_asked(case: AnswerCase) -> Breaches:
-    """An ACK of what asks for none: the number of another message may be meant."""
+    """Report an ACK of a message that asks for none: its author may mean another number."""
     message = case.answered
     is_ack = isinstance(case.command, ask.Acknowledge) or case.type is MessageType.ACK
     if message is None or message.type is None or not is_ack or case.receiver is None:
@@ -194,7 +194,7 @@ def nothing_asked(case: AnswerCase) -> Breaches:
 def taker_not_a_receiver(case: MailCase[ask.Send]) -> Breaches:
     taker = case.facts.taker if case.type is MessageType.HANDOFF else ""
     if taker and all(party.name != taker for party in case.command.to):
-        yield f"the work is passed on to {taker[:60]}, who does not get this message", "to"
+        yield f"the work is handed to {taker[:60]}, who does not get this message", "to"
 
 
 def claimed_for_another(case: MailCase[ask.Send]) -> Breaches:
@@ -207,7 +207,7 @@ def forged_sender(case: MailCase[ask.Import]) -> Breaches:
     if case.command.sender_here and case.command.sender != case.context.actor.id:
         name = case.command.sender[:60]
         if case.command.sender_reserved:
-            yield f"{name} is a reserved name: nobody outside writes under it", "from"
+            yield f"{name} is a reserved name: no message from outside may use it", "from"
         else:
             yield f"{name} is an agent here and has not signed this", "from"
 
@@ -233,7 +233,7 @@ def not_overdue(case: MailCase[ask.Chase]) -> Breaches:
 
 
 def no_party_or_person(case: MailCase[ask.Settle]) -> Breaches:
-    """Those whom the event concerns, a person, or the machine."""
+    """Refuse everyone but the sender, the receivers, a person and the machine."""
     message, actor = case.answered, case.context.actor
     if message is None or actor.kind in (KeyClass.SYSTEM, KeyClass.HUMAN):
         return
@@ -242,14 +242,14 @@ def no_party_or_person(case: MailCase[ask.Settle]) -> Breaches:
         yield f"{actor.id} has nothing to do with {message.id}", "id"
 
 
-def tells_of_no_event(case: MailCase[ask.Settle]) -> Breaches:
+def not_about_an_event(case: MailCase[ask.Settle]) -> Breaches:
     if case.answered is not None and case.answered.event is None:
-        yield f"{case.answered.id} waits for an answer of its own", "id"
+        yield f"{case.answered.id} waits for an answer and is about no event", "id"
 
 
 def nothing_waits(case: MailCase[ask.Lapse] | MailCase[ask.Settle]) -> Breaches:
     if case.answered is None:
-        yield f"nobody waits for an answer to {case.command.id[:80]}", "id"
+        yield f"{case.command.id[:80]} does not wait for an answer", "id"
 
 
 def no_party_to_it(case: MailCase[ask.Lapse]) -> Breaches:
@@ -269,14 +269,14 @@ _THREAD: Final = Rule(
     "bad_thread_id",
     "a thread has an id such as auth-cache, RS-20260218-cell-fate or COORD-release",
     bad_thread,
-    hint="messages, digits, - and _ in parts joined by dots; or leave --thread away",
+    hint="letters, digits, - and _ in parts joined by dots; or leave --thread out",
 )
 _STORED: Final = Rule(
     "MBX-202",
     "body_not_stored",
-    "a body of more than 16 KiB is stored beside the record and cited by its hash",
+    "a body of more than 16 KiB is stored as an artifact and cited by its hash",
     body_not_stored,
-    hint="`moot send` does this by itself; a program puts it into the artifacts first",
+    hint="`moot send` does this by itself; a program stores the artifact first",
 )
 _FULL: Final = Rule("MBX-203", "thread_full",
                     "a thread holds a limited number of messages that wait for an answer",
@@ -289,10 +289,10 @@ _IMPORTANCE: Final = Rule("MBX-205", "bad_importance", "importance is low, norma
 _ANSWER: Final = (
     Rule("MBX-211", "message_not_found", "what is answered is a message of this thread",
          unknown_message, _LOOK),
-    Rule("MBX-212", "own_message", "nobody acknowledges a message of their own", own_message,
-         "those it was sent to acknowledge it: `moot mail show ID` names them",
+    Rule("MBX-212", "own_message", "an agent does not acknowledge its own message", own_message,
+         "its receivers acknowledge it: `moot mail show ID` names them",
          requirement="BRN-075"),
-    Rule("MBX-213", "not_addressed", "only those a message was sent to acknowledge it",
+    Rule("MBX-213", "not_addressed", "only the receivers of a message acknowledge it",
          not_addressed, _LOOK, requirement="BRN-075"),
     Rule("MBX-214", "earlier_holder",
          "a message to an earlier holder of a name is not the later one's to answer",
@@ -323,7 +323,7 @@ RULES: Final[dict[type[Command], tuple[Rule[Any], ...]]] = {
         _SUBJECT,
         _IMPORTANCE,
         Rule("MBX-210", "bad_ack_minutes", "an answer is due after a sensible time",
-             bad_ack_minutes, "1 to 10080 minutes; 30 if nothing is said"),
+             bad_ack_minutes, "1 to 10080 minutes; the default is 30"),
         _STORED,
         _FULL,
         *_ANSWER,
@@ -336,17 +336,17 @@ RULES: Final[dict[type[Command], tuple[Rule[Any], ...]]] = {
              _WARNING, requirement="BRN-040"),
         Rule("MBX-231", "another_message",
              "an ACK repeats the subject of the message that it names", answers_another,
-             "if another one was meant: `moot mail pending` shows the numbers", _WARNING,
+             "if you meant another one: `moot mail pending` shows the numbers", _WARNING,
              requirement="BRN-037"),
         Rule("MBX-232", "info_no_ack", "an INFO answers a QUESTION; all else is answered by an ACK",
              info_is_no_answer, "`moot mail ack ID --status STATUS` answers it", _WARNING,
              requirement="BRN-075"),
         _NOT_ASKED,
-        Rule("MBX-226", "taker_not_told", "whoever work is passed on to gets the message",
+        Rule("MBX-226", "taker_not_told", "the agent that gets the work gets the message",
              taker_not_a_receiver, "name the same agent in --to, in the subject and under `## To`",
              _WARNING, requirement="BRN-049"),
         Rule("MBX-227", "claim_for_another",
-             "work is claimed by whoever does it; it is recorded as the sender's",
+             "an agent claims work for itself; the claim is recorded as the sender's",
              claimed_for_another,
              "put your own name under `## Agent`, or let the other agent claim it", _WARNING,
              requirement="BRN-047"),
@@ -365,19 +365,19 @@ RULES: Final[dict[type[Command], tuple[Rule[Any], ...]]] = {
         Rule("MBX-220", "forged_sender",
              "a message in the name of an agent of this ledger is signed by that agent",
              forged_sender,
-             "let that agent send it itself, or mend its `from` line; nothing was taken in",
+             "let that agent send it itself, or fix its `from` line; nothing was imported",
              requirement="BRN-079"),
         Rule("MBX-221", "bad_outside_name", "a message from outside has a short id and a sender",
-             bad_outside_name, "mend its `id`, `from` and `thread_id` lines"),
+             bad_outside_name, "fix its `id`, `from` and `thread_id` lines"),
         Rule("MBX-208", "too_many_receivers", "a message goes to a limited number of agents",
-             too_many_receivers, "take it in for fewer agents"),
+             too_many_receivers, "import it for fewer agents"),
         _SUBJECT,
         _IMPORTANCE,
         _STORED,
         _FULL,
     ),
     ask.Chase: (
-        Rule("MBX-222", "not_allowed", "only the machine itself goes after an answer",
+        Rule("MBX-222", "not_allowed", "only the machine itself asks again for an answer",
              not_the_machine, "`moot tick` lets it act", requirement="BRN-077"),
         Rule("MBX-223", "nothing_overdue", "only an answer that is overdue is asked for again",
              not_overdue, "`moot mail pending` shows what is due when", requirement="BRN-077"),
@@ -385,20 +385,20 @@ RULES: Final[dict[type[Command], tuple[Rule[Any], ...]]] = {
     ask.Lapse: (
         Rule("MBX-228", "not_allowed", "only the machine itself lets a duty lapse",
              not_the_machine, "`moot tick` lets it act", requirement="BRN-075"),
-        Rule("MBX-229", "message_settled", "only what is still waited for can lapse",
-             nothing_waits, "`moot mail pending` shows what is waited for",
+        Rule("MBX-229", "message_settled", "only a message that still waits can lapse",
+             nothing_waits, "`moot mail pending` shows the messages that wait",
              requirement="BRN-075"),
-        Rule("MBX-230", "not_addressed", "a duty lapses with whoever owed it or asked for it",
+        Rule("MBX-230", "not_addressed", "a duty lapses with the agent that owed it or asked",
              no_party_to_it, "`moot mail show ID` names them", requirement="BRN-075"),
     ),
     ask.Settle: (
-        Rule("MBX-229", "message_settled", "only what is still waited for can be settled",
-             nothing_waits, "`moot mail pending` shows what is waited for",
+        Rule("MBX-229", "message_settled", "only a message that still waits can be settled",
+             nothing_waits, "`moot mail pending` shows the messages that wait",
              requirement="BRN-075"),
         Rule("MBX-234", "not_addressed", "only its sender or a receiver settles it",
              no_party_or_person, "`moot mail show ID` names them", requirement="BRN-075"),
         Rule("MBX-235", "not_a_notice", "only a message about an event ends with it",
-             tells_of_no_event, "`moot mail ack ID --status Completed` answers it",
+             not_about_an_event, "`moot mail ack ID --status Completed` answers it",
              requirement="BRN-075"),
     ),
 }  # fmt: skip

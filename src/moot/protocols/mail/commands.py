@@ -1,7 +1,7 @@
-"""What may be asked of a mail thread.
+"""The commands of a mail thread.
 
-Whoever asks is the sender: no command has a field for it. Which holder of a name is meant
-(`epoch`, 0 if there is nobody of that name) is looked up by whoever builds the command.
+The actor is the sender: no command has a field for it. The caller that builds a command looks up
+the holder of each name (`epoch`, 0 if no agent has that name).
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from moot.protocols.mail.model import Party
 class Send(Command, frozen=True):
     """Send a typed message into this thread.
 
-    A body of more than 16 KiB is stored first; `artifact` says where. `re` is the message this one
-    answers, `event` the id of a presence event that says the same.
+    A body of more than 16 KiB is stored first, as `artifact`. `re` is the message that this one
+    answers, `event` the id of a presence event with the same content.
     """
 
     subject: str
@@ -39,9 +39,9 @@ class Acknowledge(Command, frozen=True):
 
 
 class Import(Command, frozen=True):
-    """Take in a message from outside of this ledger; whoever wrote it is not proved.
+    """Import a message from outside of this ledger; nothing proves who wrote it.
 
-    `sender_here`: its sender is called like an agent of this ledger, or by a reserved name
+    `sender_here`: its sender has the name of an agent of this ledger, or a reserved name
     (`sender_reserved`). `agents` are known names.
     """
 
@@ -62,15 +62,15 @@ class Import(Command, frozen=True):
 
 
 class Chase(Command, frozen=True):
-    """Go after an ACK that is overdue: send again, then tell the operator. The machine asks it."""
+    """Chase an overdue ACK: send again, then tell the operator. Only the machine does this."""
 
     id: str
 
 
 class Lapse(Command, frozen=True):
-    """Nobody can answer `id` any more, or nobody waits: `ended` has ended. The machine asks it.
+    """Stop waiting for an answer to `id`: its sender or receiver, `ended`, has ended.
 
-    `tell_sender`: whoever sent it still works, and is told.
+    Only the machine does this. `tell_sender`: the sender still works and gets a message.
     """
 
     id: str
@@ -79,7 +79,7 @@ class Lapse(Command, frozen=True):
 
 
 class Settle(Command, frozen=True):
-    """Nobody needs an answer to `id` any more: the event that it tells of is over. Say why."""
+    """Stop waiting for an answer to `id`, because the event that it reports is over. Say why."""
 
     id: str
     why: str

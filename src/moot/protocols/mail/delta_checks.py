@@ -20,14 +20,14 @@ from moot.protocols.mail.deltas import (
 )
 from moot.protocols.mail.message import MessageDraft
 
-# Deltas that stand where they do not count: in a wrong fence, a list, a quote, inline or bare.
+# Deltas in places where they do not count: in a wrong fence, a list, a quote, inline or bare.
 #
-# Each is reported, or its author would believe that it was merged. A delta in a block that quotes
-# markdown is an example, and not one of them.
+# Each is reported: otherwise its author would believe that it was merged. A delta in a block that
+# quotes markdown is an example and is not reported.
 
 
 class StrayDelta(NamedTuple):
-    """Something that was meant as a delta and does not count."""
+    """Something that looks like a delta and does not count."""
 
     line: int
     message: str
@@ -47,7 +47,7 @@ _QUOTATIONS = {"markdown", "md"}
 
 
 def find_stray_deltas(body: MessageBody) -> Iterator[StrayDelta]:
-    """Misfenced, nested, inline and bare deltas, in order of kind; a quoted example is none."""
+    """Yield misfenced, nested, inline and bare deltas, in order of kind; no quoted examples."""
     for block in body.blocks:
         if block.info != DELTA_FENCE:
             yield from _find_misfenced(body, block)
@@ -60,12 +60,12 @@ def find_stray_deltas(body: MessageBody) -> Iterator[StrayDelta]:
     lines = _LineNumbers(body.text)
     for start, end in gaps:
         for match in _OPERATION.finditer(body.text, start, end):
-            message = "this delta stands outside of a fence"
+            message = "this delta is outside of a fence"
             yield StrayDelta(lines.number_at(match.start()), message)
 
 
 _MESSAGES = {
-    "fence": "this delta stands in a list, a quote or another kind of fence",
+    "fence": "this delta is in a list, a quote or another kind of fence",
     "inline": "this looks like a delta written inline",
 }
 
@@ -80,7 +80,7 @@ def _find_misfenced(body: MessageBody, block: Block) -> Iterator[StrayDelta]:
 
 
 def _find_gaps(body: MessageBody) -> list[tuple[int, int]]:
-    """Where something is written outside of all top-level blocks; no match reaches into one."""
+    """Return the spans with text outside of all top-level blocks; no match reaches into one."""
     starts = [0, *(block.end for block in body.blocks)]
     ends = [*(block.start for block in body.blocks), len(body.text)]
     text = body.text
@@ -88,7 +88,7 @@ def _find_gaps(body: MessageBody) -> list[tuple[int, int]]:
 
 
 class _LineNumbers:
-    """Counts lines as places come by, which must be in ascending order."""
+    """Counts lines; the places must be asked for in ascending order."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -160,7 +160,7 @@ _FIELDS: tuple[tuple[str, Callable[[Any], bool]], ...] = (
 
 
 def wrong_target(draft: MessageDraft) -> Iterator[Breach]:
-    """ADD makes its own id; EDIT and KILL need one of their section, the research thread none."""
+    """Report a bad target: ADD has none, EDIT and KILL name one, the research thread none."""
     for block in draft.deltas:
         problem = _target_problem(block.delta) if block.delta is not None else None
         if problem:
@@ -183,14 +183,14 @@ def _target_problem(delta: Delta) -> str | None:
 
 
 def no_list(draft: MessageDraft) -> Iterator[Breach]:
-    """What is a list in an item: a merge leaves out what else an edit gives for it."""
+    """Report a value that must be a list: a merge leaves out anything else."""
     for block in draft.deltas:
         for name in block.delta.fields_without_list() if block.delta is not None else ():
             yield f"`{name}` in the payload of {block.where} is no list", block.where, block.line
 
 
 def incomplete_payload(draft: MessageDraft) -> Iterator[Breach]:
-    """What an item of its section must say; a KILL gives its reason."""
+    """Report fields that an item of its section needs and lacks; a KILL needs a reason."""
     for block in draft.deltas:
         delta = block.delta
         if delta is None or delta.section not in ARTIFACT_SECTIONS:
@@ -219,7 +219,7 @@ def research_thread_not_edited(draft: MessageDraft) -> Iterator[Breach]:
 
 
 def stray_delta(draft: MessageDraft) -> Iterator[Breach]:
-    """What was meant as a delta and stands where none is read: its author would never learn it."""
+    """Report deltas in places where none is read: otherwise the author would not learn it."""
     for stray in find_stray_deltas(draft.body):
         yield stray.message, None, stray.line
 

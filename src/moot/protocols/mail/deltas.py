@@ -1,7 +1,7 @@
 """Delta blocks: strict JSON in top-level fences whose info string is exactly `delta`.
 
-`delta_checks.py` finds what was meant as a delta but stands in the wrong place. Any text is
-accepted; only `parse_strict_json` raises, and only ValueError.
+`delta_checks.py` finds deltas in the wrong place. Any text is accepted; only `parse_strict_json`
+raises, and only ValueError.
 """
 
 from __future__ import annotations
@@ -39,44 +39,23 @@ class ArtifactSection(msgspec.Struct, frozen=True):
 
 RESEARCH_THREAD = ArtifactSection("research_thread", "RT", "Research Thread")
 ARTIFACT_SECTIONS: dict[str, ArtifactSection] = {
-    shelf.id: shelf
-    for shelf in (
+    section.id: section
+    for section in (
         RESEARCH_THREAD,
-        ArtifactSection(
-            "hypothesis_slate",
-            "H",
-            "Hypothesis Slate",
-            ("name", "claim", "mechanism", "anchors"),
-        ),
-        ArtifactSection(
-            "predictions_table", "P", "Predictions Table", ("condition", "predictions")
-        ),
-        ArtifactSection(
-            "discriminative_tests",
-            "T",
-            "Discriminative Tests",
-            ("name", "procedure", "discriminates", "expected_outcomes"),
-        ),
-        ArtifactSection(
-            "assumption_ledger",
-            "A",
-            "Assumption Ledger",
-            ("name", "statement", "load", "test", "status"),
-        ),
-        ArtifactSection(
-            "anomaly_register",
-            "X",
-            "Anomaly Register",
-            ("name", "observation", "conflicts_with", "status"),
-        ),
-        ArtifactSection(
-            "adversarial_critique",
-            "C",
-            "Adversarial Critique",
-            ("name", "attack", "evidence", "current_status"),
-        ),
+        ArtifactSection("hypothesis_slate", "H", "Hypothesis Slate",
+                        ("name", "claim", "mechanism", "anchors")),
+        ArtifactSection("predictions_table", "P", "Predictions Table",
+                        ("condition", "predictions")),
+        ArtifactSection("discriminative_tests", "T", "Discriminative Tests",
+                        ("name", "procedure", "discriminates", "expected_outcomes")),
+        ArtifactSection("assumption_ledger", "A", "Assumption Ledger",
+                        ("name", "statement", "load", "test", "status")),
+        ArtifactSection("anomaly_register", "X", "Anomaly Register",
+                        ("name", "observation", "conflicts_with", "status")),
+        ArtifactSection("adversarial_critique", "C", "Adversarial Critique",
+                        ("name", "attack", "evidence", "current_status")),
     )
-}
+}  # fmt: skip
 
 
 # Fields that hold a list: an edit adds to it, or puts another list in its place.
@@ -87,7 +66,7 @@ _ITEM_NUMBER = re.compile(r"[1-9][0-9]{0,8}")
 class Delta(msgspec.Struct, frozen=True, gc=False):
     """One change to the artifact, as its author wrote it (BRN-021).
 
-    `has_payload`: it came with an object; without one `payload` is empty.
+    `has_payload`: the author gave an object; otherwise `payload` is empty.
     """
 
     operation: DeltaOperation
@@ -98,7 +77,7 @@ class Delta(msgspec.Struct, frozen=True, gc=False):
     has_payload: bool = True
 
     def fields_without_list(self) -> list[str]:
-        """List fields that the payload gives something else."""
+        """Return the list fields for which the payload has no list."""
         if LIST_FIELDS.isdisjoint(self.payload):
             return []
         return [
@@ -109,7 +88,7 @@ class Delta(msgspec.Struct, frozen=True, gc=False):
 
 
 class DeltaBlock(msgspec.Struct, frozen=True, gc=False):
-    """One block: `value` if its JSON holds, and the delta in it; else `problem` on line `line`."""
+    """One block: its JSON `value` and the delta in it; or the `problem` on line `line`."""
 
     number: int
     line: int
@@ -123,7 +102,7 @@ class DeltaBlock(msgspec.Struct, frozen=True, gc=False):
 
 
 def item_number(section: ArtifactSection, item_id: str) -> int | None:
-    """3 of `H3`: ids are the section's letter and a number; None if this is no id of its items."""
+    """Return 3 for `H3`: the section's letter, then a number; None for any other text."""
     number = item_id.removeprefix(section.prefix)
     is_id = number != item_id and _ITEM_NUMBER.fullmatch(number)
     return int(number) if is_id else None
@@ -170,8 +149,10 @@ def parse_strict_json(text: str) -> Any:
 
 
 def _find_trailing_comma(error: json.JSONDecodeError) -> json.JSONDecodeError | None:
-    """A comma before an end, in the words and at the place that Python has for it since 3.13: what
-    is found may stand in the record, so it is the same on every Python."""
+    """Return the error that Python since 3.13 has for a trailing comma, with its position.
+
+    Findings may be recorded, so they must be the same on every version of Python.
+    """
     ended = _ENDED_AFTER_COMMA.get((error.msg, error.doc[error.pos : error.pos + 1]))
     before = error.doc[: error.pos].rstrip(" \t\n\r")
     if ended is None or not before.endswith(","):
@@ -180,7 +161,7 @@ def _find_trailing_comma(error: json.JSONDecodeError) -> json.JSONDecodeError | 
     return json.JSONDecodeError(message, error.doc, len(before) - 1)
 
 
-# What older Pythons expect there, and what stands there instead.
+# The message of older Pythons and the character at that position -> what ended too early.
 _ENDED_AFTER_COMMA = {
     ("Expecting property name enclosed in double quotes", "}"): "object",
     ("Expecting value", "]"): "array",
@@ -194,7 +175,7 @@ _SURROGATE = re.compile(r"[\ud800-\udfff]")
 def _refuse_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     fields = dict(pairs)
     if len(fields) < len(pairs):
-        raise ValueError(f"the key {_first_repeated(pairs)[:40]!r} stands there twice")
+        raise ValueError(f"the key {_first_repeated(pairs)[:40]!r} is there twice")
     return fields
 
 
@@ -226,9 +207,9 @@ _DECODER = json.JSONDecoder(
 
 
 def _require_plain_json(value: Any, depth: int = 0) -> None:
-    """Refuse what is nested too deep, and texts that hold half a character."""
+    """Refuse values that are nested too deep, and texts with a lone surrogate."""
     if isinstance(value, str) and _SURROGATE.search(value):
-        raise ValueError("half a character (a lone surrogate) is not text")
+        raise ValueError("a lone surrogate is not text")
     if depth > MAX_DEPTH:
         raise ValueError(_TOO_DEEP)
     for child in (*value, *value.values()) if isinstance(value, dict) else ():

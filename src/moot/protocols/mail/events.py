@@ -1,6 +1,6 @@
-"""What may stand in a mail thread.
+"""The events of a mail thread.
 
-Events carry what the index needs: a row is made from one event alone.
+An event has everything that its index rows need: each row is made from one event alone.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ class Flag(msgspec.Struct, frozen=True, kw_only=True):
 class MessageKept(Event, frozen=True):
     """What a message that was sent and one that was imported have in common.
 
-    `body` is whole up to 16 KiB; beyond, it is the beginning, and `sha256` names the stored text.
-    `item` is the work it is about, `taker` whom that is passed on to.
+    `body` is the whole text up to 16 KiB; of a longer one it is the beginning, and `sha256` names
+    the stored text. `item` is the work it is about, `taker` the agent that gets this work.
     """
 
     id: str
@@ -69,10 +69,10 @@ class MessageImported(MessageKept, frozen=True):
 
 
 class MessageAcknowledged(Event, frozen=True):
-    """Who signed this has answered `id` with the message `by`.
+    """The actor has answered `id` with the message `by`.
 
-    `left` is how many messages still wait in this thread; `item` is the work that has changed hands
-    by it.
+    `left` is how many messages still wait in this thread; `item` is the work that the actor takes
+    over with this answer.
     """
 
     id: str
@@ -83,7 +83,7 @@ class MessageAcknowledged(Event, frozen=True):
 
 
 class MessageResent(Event, frozen=True):
-    """Put before those who have not answered once more, under the same id (D-25)."""
+    """Sent again to those that have not answered, under the same id (D-25)."""
 
     id: str
     type: MessageType | None
@@ -96,14 +96,14 @@ class MessageResent(Event, frozen=True):
 
 
 class MessageEscalated(Event, frozen=True):
-    """Still no answer: the operator is told."""
+    """There is still no answer: it is on the operator's agenda."""
 
     id: str
     missing: tuple[Party, ...]
 
 
 class MessageLapsed(Event, frozen=True):
-    """Nobody waits for an answer to `id` any more: `ended`, who owed it or asked for it, has ended.
+    """`id` no longer waits for an answer: `ended`, who owed it or asked for it, has ended.
 
     `left` is how many messages still wait in this thread.
     """
@@ -114,7 +114,7 @@ class MessageLapsed(Event, frozen=True):
 
 
 class MessageSettled(Event, frozen=True):
-    """Nobody waits for an answer to `id` any more, which tells of an event that is over: `why`.
+    """`id` no longer waits for an answer: the event that it reports is over, `why` says how.
 
     `left` is how many messages still wait in this thread.
     """
@@ -125,11 +125,6 @@ class MessageSettled(Event, frozen=True):
 
 
 EVENTS = (
-    MessageSent,
-    MessageImported,
-    MessageAcknowledged,
-    MessageResent,
-    MessageEscalated,
-    MessageLapsed,
-    MessageSettled,
+    *(MessageSent, MessageImported, MessageAcknowledged, MessageResent),
+    *(MessageEscalated, MessageLapsed, MessageSettled),
 )

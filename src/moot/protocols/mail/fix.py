@@ -2,7 +2,7 @@
 
 It repairs the ack flag, the case of prefixes, headings and fixed words, a colon behind a heading, a
 byte order mark, and adds headings of sections that may stay empty. After each repair the body is
-read again, and a repair that changed what any section says is taken back.
+read again; a repair that changed the content of any section is undone.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class MessageTemplate(NamedTuple):
 
 
 def write_template(kind: MessageType) -> MessageTemplate:
-    """Return what one starts from to write a message of this type: its title and its sections.
+    """Return a template for messages of this type: subject, title and sections.
 
     The sections are those of `TYPES` (BRN-008, BRN-017, BRN-024, BRN-032, BRN-039, BRN-045,
     BRN-051, BRN-058, BRN-066).
@@ -108,7 +108,7 @@ def fix_message(subject: str, body: str, ack_required: bool | None = None) -> Fi
     line = _repair_subject(subject, repairs)
     if body.startswith(BYTE_ORDER_MARK) and body[1:2] != BYTE_ORDER_MARK:  # a second one is text
         body = body[1:]
-        repairs.append("the byte order mark was taken out")
+        repairs.append("the byte order mark was removed")
     valid = parse_subject(line)
     if valid is None:
         return FixedMessage(line, body, ack_required, tuple(repairs))
@@ -156,7 +156,7 @@ def _apply_repair(
 
 
 def _says_the_same(before: MessageBody, after: MessageBody) -> bool:
-    """Every section says what it said, whatever the case; only empty ones may be new."""
+    """True if the sections have the same content, apart from case and new empty sections."""
     return (
         _filled_sections(before) == _filled_sections(after)
         and [title.value for title in before.titles] == [title.value for title in after.titles]
@@ -171,7 +171,7 @@ def _filled_sections(body: MessageBody) -> list[tuple[str, str]]:
 
 
 def _repair_headings(body: MessageBody, spec: TypeSpec) -> Iterator[_Edit]:
-    """`## context:` is `## Context`, unless that is there as well."""
+    """Turn `## context:` into `## Context`, unless that is there as well."""
     for part in body.sections:
         section = _find_section(spec, part.key) or _find_section_without_colon(body, spec, part)
         wanted = _canonical_heading(section, part) if section else part.name
@@ -200,7 +200,7 @@ def _canonical_heading(section: SectionSpec, part: BodySection) -> str:
 
 
 def _repair_fixed_words(body: MessageBody, spec: TypeSpec) -> Iterator[_Edit]:
-    """`critical` is `Critical`, where nothing else stands."""
+    """Turn `critical` into `Critical`, if the section has no other text."""
     for section in spec.sections:
         part = body.find_section(section.heading) if section.choices else None
         if part is None:
@@ -214,7 +214,7 @@ def _repair_fixed_words(body: MessageBody, spec: TypeSpec) -> Iterator[_Edit]:
 
 
 def _add_missing_headings(body: MessageBody, spec: TypeSpec) -> Iterator[_Edit]:
-    """Headings that may stay empty, each where its template has it."""
+    """Add headings of sections that may stay empty, each where its template has it."""
     if spec.type is MessageType.DELTA or not body.sections:
         return
     newline = "\r\n" if "\r\n" in body.text else "\n"

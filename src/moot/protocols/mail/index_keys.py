@@ -29,13 +29,10 @@ def answer_key(id: str, name: str, epoch: int) -> str:  # noqa: A002
 
 
 def time_key(at: int) -> str:
-    """The time in a fixed width, so that text sorts like time; before 1970 all sort first."""
+    """Return the time in a fixed width, so that text sorts like time; before 1970 comes first."""
     return f"{max(at, 0):015d}"
 
 
-# A sender as it may be shown; it imports nothing, so that a hook tells of new mail fast.
-
-
 def label_sender(sender: str, proved: bool) -> str:
-    """The name; of a message taken in from outside it is only claimed, and the label says so."""
+    """Return the name, marked as not proved if a message from outside only claims it."""
     return sender if proved else f"{sender} (not proved)"

@@ -1,17 +1,16 @@
 """The automaton of one message, and the machine of its thread.
 
     (none) --sent, imported--> waiting --resent--> resent --escalated--> escalated
-                                  |       once, to   |      the operator    |
-                                  |      the missing |          is told     |
+                                  |       once, to   |     to the operator  |
+                                  |      the missing |                      |
                                   `---acknowledged---+----------------------`--> settled
 
-It is settled when everyone has acknowledged it, and one has said Completed if it asks for more
-than an ACK. A message that asks for nothing is settled at once; one whose answer nobody can give
-or wants any more, because they have ended, lapses and is settled, too; so is one that tells of an
-event of presence which is over.
+It is settled when every receiver has acknowledged it and, if it asks for more than an ACK, one has
+said Completed. A message that asks for nothing is settled at once. A message lapses and is settled
+when its sender or its receiver has ended, or when it reports an event of presence that is over.
 
 The rules of the text are in `message_rules.py`, those of sending and answering in
-`command_rules.py`; what is recorded in `command_events.py`, what follows from it in `machine.py`.
+`command_rules.py`, the events to record in `command_events.py`.
 """
 
 from __future__ import annotations
@@ -114,7 +113,7 @@ def _build_message(
 def _add_message(state: State, recorded: Recorded[Any], message: MailMessage) -> State:
     """Count the message, and keep it among those that wait or among the recent ones.
 
-    An ACK that waits for nothing is not kept: nobody acknowledges an ACK.
+    An ACK that waits for nothing is not kept, because no one acknowledges it.
     """
     event: did.MessageKept = recorded.event
     state = msgspec.structs.replace(state, count=state.count + 1)
@@ -136,7 +135,7 @@ def _keep_waiting(state: State, message: MailMessage) -> State:
 
 
 def _settle(state: State, message: MailMessage) -> State:
-    """Move the message to the recent ones: nobody waits for it; a late answer still finds it."""
+    """Move a message that waits no longer to the recent ones: a late answer still finds it."""
     before, opened, deadlines = state.open.get(message.id), state.open, state.deadlines
     if before is not None:
         opened = opened.delete(message.id)
@@ -169,19 +168,19 @@ def _on_acknowledged(state: State, recorded: Recorded[did.MessageAcknowledged]) 
 
 
 def _on_resent(state: State, recorded: Recorded[did.MessageResent]) -> State:
-    """Give those who did not answer another time limit."""
+    """Give the receivers that did not answer another time limit."""
     return _change(state, recorded, ack_by=recorded.event.ack_by, resent=True)
 
 
 def _on_escalated(state: State, recorded: Recorded[did.MessageEscalated]) -> State:
-    """There is no time limit any more: from now on it is the operator's to settle."""
+    """Remove the time limit: from now on the operator must settle it."""
     return _change(state, recorded, ack_by=None, escalated_at=recorded.at)
 
 
 def _on_lapsed(
     state: State, recorded: Recorded[did.MessageLapsed] | Recorded[did.MessageSettled]
 ) -> State:
-    """Nobody waits any more; a late answer does not open it again."""
+    """End the wait for an answer; a late answer does not open it again."""
     return _change(state, recorded, ack_by=None, ack_required=False, closed=True)
 
 
@@ -200,12 +199,12 @@ _EVOLVE: Final[dict[type[Event], Callable[[State, Any], State]]] = {
 #
 # mail.inbox      AGENT/HOLDER/TIME/ID   one row for each receiver
 # mail.answers    ID/AGENT/HOLDER        the receiver's latest ACK
-# mail.messages   ID                     where a message stands; its words are findable
-# mail.long       ID                     a message whose whole text is stored beside the record
-# mail.events     EVENT                  the message that says the same as a presence event
+# mail.messages   ID                     the time of a message; its text is in the full-text index
+# mail.long       ID                     a message whose whole text is stored as an artifact
+# mail.events     EVENT                  the message with the content of a presence event
 # mail.outside    OUTSIDE ID             an imported message
 # mail.items      ITEM                   who has claimed it or taken it over
-# open            STREAM                 while somebody waits for an answer
+# open            STREAM                 while a message waits for an answer
 
 
 def index(recorded: Recorded[Any]) -> Iterable[RowChange]:
@@ -277,8 +276,8 @@ def _index_resent(recorded: Recorded[did.MessageResent]) -> Iterator[RowChange]:
     event = recorded.event
     for party in event.to:
         yield Drop(INBOX, inbox_key(party.name, party.epoch, event.sent_at, event.id))
-        slip = _inbox_row(event, event.sender, recorded.at, owes=True, copy=False)
-        yield Put(INBOX, inbox_key(party.name, party.epoch, recorded.at, event.id), slip)
+        row = _inbox_row(event, event.sender, recorded.at, owes=True, copy=False)
+        yield Put(INBOX, inbox_key(party.name, party.epoch, recorded.at, event.id), row)
 
 
 def _index_lapsed(
@@ -326,9 +325,9 @@ def decide(state: State, command: Command, context: Context) -> Decision:
     if rules is None:
         return refusal("MBX-200", "unknown_command", "mail knows no such command", "update moot")
     case = build_case(state, command, context)
-    # What is sent must be right (BRN-078); what is received is only flagged (BRN-079).
-    on_the_text = case.findings if isinstance(command, ask.Send) else ()
-    findings = (*on_the_text, *fill_hints(check_all(rules, case), case.hint_words))
+    # A message that is sent must be valid (BRN-078); a received one is only flagged (BRN-079).
+    text_findings = case.findings if isinstance(command, ask.Send) else ()
+    findings = (*text_findings, *fill_hints(check_all(rules, case), case.hint_words))
     if select_errors(findings):
         return refuse(findings)
     return accept(*draft_events(case), findings=(*findings, *remarks_on(case)))
@@ -340,7 +339,7 @@ def agenda(state: State, _now: Millis) -> tuple[Due, ...]:
 
 
 def _dues_of(message: MailMessage) -> Iterator[Due]:
-    """Yield who owes the ACK, who owes more than an ACK, and the operator if nobody answers.
+    """Yield who owes the ACK, who owes more than an ACK, and the operator after no answer.
 
     A message with an `event` is on the agenda of presence until it is accepted, and not on this.
     """
@@ -366,9 +365,9 @@ def _dues_of(message: MailMessage) -> Iterator[Due]:
 
 
 def _build_due(message: MailMessage, receiver: Receiver, by: Millis | None) -> Due:
-    """What this receiver owes; once that holder of the name is gone, it is the sender's to settle.
+    """Return what this receiver owes; once that holder has ended, the sender must settle it.
 
-    A later holder of the same name is someone else and may not answer for the earlier one.
+    A later holder of the same name may not answer for the earlier one.
     """
     owed = Due(
         who=receiver.name,
@@ -392,7 +391,7 @@ def _build_due(message: MailMessage, receiver: Receiver, by: Millis | None) -> D
 
 
 def _ack_command(message: MailMessage, receiver: Receiver) -> str:
-    """The words of an answer are the acknowledgement's notes, where words are asked for."""
+    """Return the command that answers; `--notes` takes the words if the type asks for words."""
     status = "Completed" if message.is_unfinished else "Received"
     in_words = message.type is not None and TYPES[message.type].answered_in_words
     words = " --notes TEXT" if message.is_unfinished and in_words else ""
@@ -400,7 +399,7 @@ def _ack_command(message: MailMessage, receiver: Receiver) -> str:
 
 
 def timeouts(state: State, now: Millis) -> tuple[Command, ...]:
-    """A Chase for each message that is overdue, the earliest first; no other message is read."""
+    """Return a Chase for each overdue message, earliest first, without reading the others."""
     late = takewhile(lambda deadline: deadline[0] <= now, state.deadlines)
     return tuple(ask.Chase(id=message_id) for _, message_id in late)
 

@@ -1,8 +1,8 @@
 """Deltas into the artifact, in one order whatever the order of delivery.
 
-Deltas are sorted by time, then agent, message and block, and applied one after the other, so that
-everyone who merges the same messages gets the same artifact. A delta that cannot be applied is left
-out and reported; the others still count. `merge_deltas` depends on its arguments alone and never
+Deltas are sorted by time, then agent, message and block, and applied one after the other. So every
+agent that merges the same messages gets the same artifact. A delta that cannot be applied is left
+out and reported; the others still count. `merge_deltas` depends only on its arguments and never
 raises.
 """
 
@@ -47,7 +47,7 @@ from moot.protocols.mail.types import STATISTICS, MessageType
 MAX_HYPOTHESES = 6
 _LIMITED_SECTION = "hypothesis_slate"
 _REPLACE_MARKS = frozenset({"replace", "anchors_replace"})
-# What the artifact itself says about an item, as it is written there; no payload may set it.
+# Fields that the artifact itself writes about an item; no payload may set them.
 _OWN_FIELDS = frozenset(
     {"id", "killed", "killed_by", "killed_at", "kill_reason", "added", "added_by", "total score"}
 )
@@ -95,25 +95,25 @@ def read_contributions(
 
 def merge_deltas(base: Artifact, deltas: Iterable[Contribution]) -> MergedArtifact:
     """`base` with these deltas applied, as its next version; a delta given twice counts once."""
-    merging = _Merging(base)
+    merge = _Merge(base)
     by_order = {contribution.merge_order: contribution for contribution in deltas}
     for order in sorted(by_order):
-        merging.apply(by_order[order])
-    return merging.next_version()
+        merge.apply(by_order[order])
+    return merge.next_version()
 
 
 class _LeftOut(Exception):
     """This delta is not applied; the code and the message say why."""
 
 
-class _Merging:
-    """One merge under way: the artifact as lists that grow, and what there is to say about it."""
+class _Merge:
+    """One merge in progress: the artifact as lists that grow, and the findings so far."""
 
     def __init__(self, base: Artifact) -> None:
         self.base = base
         self.thread = dict(base.thread)
         self.items = {section: list(base.items.get(section, ())) for section in ARTIFACT_SECTIONS}
-        self.standing = len(base.items_alive(_LIMITED_SECTION))  # hypotheses that were not killed
+        self.hypotheses = len(base.items_alive(_LIMITED_SECTION))  # those that were not killed
         self.findings: list[Finding] = []
         self.applied: list[Contribution] = []
         # (item, field) -> who set it in this round, and to what
@@ -149,23 +149,23 @@ class _Merging:
 
     def add(self, contribution: Contribution) -> bool:
         delta = contribution.delta
-        shelf = ARTIFACT_SECTIONS.get(delta.section)
-        if shelf is None:
+        section = ARTIFACT_SECTIONS.get(delta.section)
+        if section is None:
             raise _LeftOut("invalid_section", f"there is no section {delta.section[:40]!r}")
-        if shelf is RESEARCH_THREAD:
+        if section is RESEARCH_THREAD:
             raise _LeftOut("rt_add_not_allowed", "nothing is added to the research thread")
         _require_object(delta)
-        items = self.items[shelf.id]
-        if shelf.id == _LIMITED_SECTION and self.standing >= MAX_HYPOTHESES:
+        items = self.items[section.id]
+        if section.id == _LIMITED_SECTION and self.hypotheses >= MAX_HYPOTHESES:
             raise _LeftOut("section_limit_exceeded", f"{MAX_HYPOTHESES} hypotheses stand already")
-        missing = find_missing_fields(delta.payload, shelf.required)
-        item_id = f"{shelf.prefix}{len(items) + 1}"
+        missing = find_missing_fields(delta.payload, section.required)
+        item_id = f"{section.prefix}{len(items) + 1}"
         if missing:
             words = f"{item_id} lacks {', '.join(missing)}"
             self.report(contribution, "missing_required_field", words)
         fields = {name: value for name, value, _ in self._accepted_fields(contribution, {})}
         items.append(ArtifactItem(item_id, Map(fields), contribution.agent, contribution.at))
-        self.standing += shelf.id == _LIMITED_SECTION
+        self.hypotheses += section.id == _LIMITED_SECTION
         return True
 
     def edit(self, contribution: Contribution) -> bool:
@@ -199,7 +199,7 @@ class _Merging:
             self.report(contribution, "missing_required_field", words)
         kill = KillNote(contribution.agent, contribution.at, reason)
         items[place] = msgspec.structs.replace(item, killed=kill)
-        self.standing -= contribution.delta.section == _LIMITED_SECTION
+        self.hypotheses -= contribution.delta.section == _LIMITED_SECTION
         return True
 
     def _find_target(self, contribution: Contribution) -> tuple[list[ArtifactItem], int]:
@@ -209,7 +209,7 @@ class _Merging:
             raise _LeftOut("invalid_section", f"there is no section {delta.section[:40]!r}")
         if delta.target_id is None:
             raise _LeftOut("invalid_target", f"which item to {delta.operation.lower()} is not said")
-        # Numbers are given in order and never again, so H3 is the third hypothesis.
+        # Numbers are given in order and never reused, so H3 is the third hypothesis.
         number = item_number(ARTIFACT_SECTIONS[delta.section], delta.target_id)
         if number is None or number > len(items):
             raise _LeftOut("invalid_target", f"{delta.target_id[:40]!r} is not in {delta.section}")
@@ -235,7 +235,7 @@ class _Merging:
     def _note_conflict(
         self, contribution: Contribution, target: str, name: str, value: Any
     ) -> None:
-        """Report two agents who set one field differently in one round; the later one counts."""
+        """Report two agents that set one field differently in one round; the later one counts."""
         earlier = self.written.get((target, name))
         self.written[target, name] = (contribution.agent, value)
         if earlier and earlier[0] != contribution.agent and earlier[1] != value:
@@ -246,7 +246,7 @@ class _Merging:
     def _accepted_fields(
         self, contribution: Contribution, before: Mapping[str, Any]
     ) -> Iterator[tuple[str, Any, bool]]:
-        """Name, new value, and whether it replaces what stood there."""
+        """Yield name, new value, and whether it replaces the old value."""
         payload = contribution.delta.payload
         replace = any(payload.get(name) is True for name in _REPLACE_MARKS)
         for name, value in payload.items():
@@ -270,15 +270,15 @@ def _has_effect(delta: Delta, edited: Mapping[str, Any]) -> bool:
     return bool(edited) or not delta.fields_without_list()
 
 
-_OPERATIONS: dict[DeltaOperation, Callable[[_Merging, Contribution], bool]] = {
-    DeltaOperation.ADD: _Merging.add,
-    DeltaOperation.EDIT: _Merging.edit,
-    DeltaOperation.KILL: _Merging.kill,
+_OPERATIONS: dict[DeltaOperation, Callable[[_Merge, Contribution], bool]] = {
+    DeltaOperation.ADD: _Merge.add,
+    DeltaOperation.EDIT: _Merge.edit,
+    DeltaOperation.KILL: _Merge.kill,
 }
 
 
 def _join_lists(before: Any, more: list[Any]) -> list[Any]:
-    """Both lists, each thing once; references are the same if session, item and relation are."""
+    """Join two lists without repeats; references are equal if session, item and relation are."""
     joined: dict[str, Any] = {}
     for value in [*(before if isinstance(before, list) else ()), *more]:
         joined.setdefault(_identity_of(value), value)
@@ -346,8 +346,8 @@ def split_into_rounds(
 ) -> list[list[DeltaMessage]]:
     """Return the deltas of each version in the order of the record, and last those of the next one.
 
-    A DELTA that was recorded while a version was being made belongs to the next: what that version
-    has published stays as it is.
+    A DELTA that was recorded while a version was being made belongs to the next one: a published
+    version does not change.
     """
     rounds: list[list[DeltaMessage]] = [[]]
     for message in messages:
@@ -383,7 +383,7 @@ def compile_thread(
 
 
 def _find_unread(source: DeltaMessage) -> Iterator[Finding]:
-    """Findings about blocks that could not be read, and deltas that stand where none counts."""
+    """Yield findings about blocks that could not be read, and deltas in the wrong place."""
     for finding in lint_message("DELTA[human]: -", source.body).findings:
         if finding.rule in _LOST:
             place = f"line {finding.line}" if finding.line else "body"

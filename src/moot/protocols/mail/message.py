@@ -15,11 +15,11 @@ from moot.protocols.mail.types import TYPES, MessageType, TypeSpec, is_ack_owed
 
 # Subjects: `TYPE: description`, and `DELTA[role]: description`.
 #
-# `parse_subject` is strict, as for what we send. `parse_received_subject` reads what others sent:
-# it takes off `Re:` and says that it did. The rest of a subject is free Unicode text on one line.
+# `parse_subject` is strict, for messages that we send. `parse_received_subject` reads messages of
+# others: it removes `Re:` and reports that. The rest of a subject is Unicode text on one line.
 
 MAX_SUBJECT_LENGTH = 120
-# Roles that DELTA messages name in practice, and the parts they stand for.
+# Roles that DELTA messages name in practice -> the role of the document.
 KNOWN_ROLES = {
     "opus": "test_designer",
     "claude": "test_designer",
@@ -38,12 +38,12 @@ _PREFIX = re.compile(  # BRN-004: a type and a colon; a DELTA has its role in br
 )
 _REPLY = re.compile(r"(?:\s*+re:)++\s*+", re.IGNORECASE)
 _HANDOFF = re.compile(r"(?P<item>\S(?:.*\S)?) to (?P<agent>\S+)")
-# Line ends, control characters, and what turns the direction of the text behind it.
+# Line ends, control characters, and marks that change the direction of text.
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 class Subject(msgspec.Struct, frozen=True):
-    """`description` is the description; `role` is empty except for a DELTA."""
+    """A subject after its prefix was read; `role` is empty except for a DELTA."""
 
     type: MessageType
     description: str
@@ -64,7 +64,7 @@ class Subject(msgspec.Struct, frozen=True):
 
 
 class ReceivedSubject(msgspec.Struct, frozen=True):
-    """A subject as it was read; `had_reply_prefix` if `Re:` was taken off."""
+    """A received subject; `had_reply_prefix` if `Re:` was removed."""
 
     subject: Subject | None
     had_reply_prefix: bool
@@ -93,7 +93,7 @@ def parse_received_subject(text: str) -> ReceivedSubject:
 
 
 def has_control_characters(text: str) -> bool:
-    """True if it holds line breaks or control characters, which could pose as another subject."""
+    """True if it has line breaks or control characters, which could pose as another subject."""
     return _CONTROL.search(text) is not None
 
 
@@ -108,7 +108,7 @@ def to_one_line(text: str) -> str:
 
 
 class MessageDraft:
-    """One message under check. It only reads; what is right or wrong is up to the rules."""
+    """One message to check. It only reads; the rules say what is right or wrong."""
 
     def __init__(
         self,
@@ -141,9 +141,9 @@ class MessageDraft:
         return read.subject
 
     def _resolve_ack_flag(self, flag: bool | None) -> bool:
-        """What the sender says; else, for a message of ours, what its type asks for (BRN-074).
+        """Return the sender's flag; for a message of ours without one, the type's (BRN-074).
 
-        A received message without a flag asks for nothing.
+        A received message without a flag asks for no ACK.
         """
         if flag is not None:
             return flag

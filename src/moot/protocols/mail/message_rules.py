@@ -18,7 +18,6 @@ import msgspec
 
 from moot.core.findings import Finding, Rule, Severity, select_errors
 from moot.protocols.mail import checks as breach
-from moot.protocols.mail import checks as special
 from moot.protocols.mail import delta_checks as delta
 from moot.protocols.mail.checks import Check
 from moot.protocols.mail.message import PREFIX_HINT, MessageDraft
@@ -32,9 +31,9 @@ from moot.protocols.mail.types import (
 )
 
 _WARN, _NOTE = Severity.WARNING, Severity.INFO
-_ACK_HINT = "--ack-required, or leave the flag away: it is set by the type"
-_NO_ACK_HINT = "--no-ack, or leave the flag away: it is set by the type"
-_FENCE_HINT = "put each delta into a block of its own that starts with ```delta in the first column"
+_ACK_HINT = "--ack-required, or leave the flag out: the type sets it"
+_NO_ACK_HINT = "--no-ack, or leave the flag out: the type sets it"
+_FENCE_HINT = "put each delta into its own block that starts with ```delta in the first column"
 _SECTIONS_HINT = (
     "hypothesis_slate, predictions_table, discriminative_tests, assumption_ledger, "
     "anomaly_register, adversarial_critique or research_thread"
@@ -55,28 +54,28 @@ RULES_FOR_ALL: tuple[Row, ...] = (
     Row("MBX-002", "subject_too_long", "a subject has at most 120 characters",
         breach.subject_too_long, "shorten it, and put the rest into the body", _WARN),
     Row("MBX-003", "subject_not_one_line", "a subject is one line without control characters",
-        breach.subject_not_one_line, "take out line breaks and control characters"),
-    Row("MBX-004", "reply_prefix", "`Re:` before the prefix was taken off",
+        breach.subject_not_one_line, "remove line breaks and control characters"),
+    Row("MBX-004", "reply_prefix", "`Re:` before the prefix is ignored",
         breach.has_reply_prefix, "reply in the same thread with a subject of one of the ten types",
         _WARN),
     Row("MBX-005", "not_utf8", "a body is UTF-8 text", breach.not_utf8, "save the file as UTF-8"),
     Row("MBX-006", "byte_order_mark", "the byte order mark at the start is ignored",
-        breach.has_byte_order_mark, "save the file without it; --fix takes it out", _NOTE),
+        breach.has_byte_order_mark, "save the file without it; --fix removes it", _NOTE),
     Row("MBX-007", "unclosed_fence", "a fenced block is closed", breach.fence_never_closed,
         "end the block with a line of the same marks", _WARN),
-    Row("MBX-008", "duplicate_section", "a section stands there once", breach.section_twice,
+    Row("MBX-008", "duplicate_section", "a section is there once", breach.section_twice,
         "join the two; only the first is read", _WARN),
     Row("MBX-009", "template_text", "template text was replaced", breach.template_text_left,
-        "fill the section in, or take its heading out", _WARN),
+        "fill the section in, or remove its heading", _WARN),
 )  # fmt: skip
 
 
-# Rules whose check is not just that a section says something, in place of the rule in `TYPES`.
+# Rules with another check than that the section says something, in place of the one in `TYPES`.
 _OWN_CHECKS: dict[str, tuple[str, Check]] = {
-    "MB-002": ("a KICKOFF has a research question", special.no_research_question),
-    "MB-008": ("a HANDOFF has From and To agents", special.no_handoff_agents),
-    "MBX-020": ("`## Excerpt` cites its passages as §n", special.no_citation),
-    "MBX-042": ("`## Statistics` has counts", special.no_counts),
+    "MB-002": ("a KICKOFF has a research question", breach.no_research_question),
+    "MB-008": ("a HANDOFF has From and To agents", breach.no_handoff_agents),
+    "MBX-020": ("`## Excerpt` cites its passages as §n", breach.no_citation),
+    "MBX-042": ("`## Statistics` has counts", breach.no_counts),
 }
 
 
@@ -107,14 +106,14 @@ def _names(spec: TypeSpec) -> Iterator[Row]:
     agents = [section.heading for section in spec.sections if section.names == "agent"]
     if agents:
         yield Row("MBX-010", "unknown_agent", "an agent that is named is known",
-                  special.unknown_agent(*agents), "`moot status` shows who is here", _WARN,
+                  breach.unknown_agent(*agents), "`moot status` shows who is here", _WARN,
                   requirement="BRN-079")  # fmt: skip
     if any(section.names == "item" for section in spec.sections):
         yield _UNKNOWN_ITEM
 
 
 _UNKNOWN_ITEM = Row("MBX-011", "unknown_item", "a work id that is named exists",
-                    special.unknown_item, "check the id; a task in words is fine too", _WARN,
+                    breach.unknown_item, "check the id; a task in words is fine too", _WARN,
                     requirement="BRN-079")  # fmt: skip
 
 _DELTA: tuple[Row, ...] = (
@@ -138,7 +137,8 @@ _DELTA: tuple[Row, ...] = (
         delta.incomplete_payload, "add the fields that are named; a KILL gives a reason", _WARN),
     Row("MBX-036", "rt_add_not_allowed", "the research thread is only edited",
         delta.research_thread_not_edited, '"operation": "EDIT" with target_id null or "RT"', _WARN),
-    Row("MBX-037", "stray_delta", "no delta stands where it does not count", delta.stray_delta,
+    Row("MBX-037", "stray_delta", "no delta is in a place where it does not count",
+        delta.stray_delta,
         _FENCE_HINT, _WARN),
     Row("MBX-038", "unknown_role", "the role is one of the usual", breach.unusual_role,
         _ROLES_HINT, _NOTE, requirement="BRN-015"),
@@ -150,26 +150,27 @@ _DELTA: tuple[Row, ...] = (
 _OF_ONE_TYPE: dict[MessageType, tuple[Row, ...]] = {
     MessageType.KICKOFF: (
         Row("MBX-021", "unusual_length", "the question is one sentence, the context two to four",
-            special.unusual_length, "a short kickoff is read by everyone", _NOTE,
+            breach.unusual_length, "a short kickoff is read by everyone", _NOTE,
             requirement="BRN-013"),
     ),
     MessageType.DELTA: _DELTA,
     MessageType.COMPILED: (
         Row("MBX-040", "no_version", "the title or the summary names the version",
-            special.no_version, "such as `# Compiled Artifact v2`", requirement="BRN-027"),
+            breach.no_version, "such as `# Compiled Artifact v2`", requirement="BRN-027"),
     ),
     MessageType.HANDOFF: (
         Row("MBX-082", "no_receiver_in_subject", "the subject ends with the receiver",
-            special.no_receiver_in_subject, "HANDOFF: {work id or task} to {agent}", _WARN,
+            breach.no_receiver_in_subject, "HANDOFF: {work id or task} to {agent}", _WARN,
             requirement="BRN-048"),
         Row("MBX-083", "receiver_differs", "subject and `## To` name the same agent",
-            special.receiver_differs, "name one agent in both places", _WARN,
+            breach.receiver_differs, "name one agent in both places", _WARN,
             requirement="BRN-048"),
         Row("MBX-084", "not_the_sender", "`## From` is who sends it",
-            special.sender_differs(received=False),
-            "put your own name there; nobody hands over in another's name", requirement="BRN-053"),
+            breach.sender_differs(received=False),
+            "put your own name there: an agent hands over only its own work",
+            requirement="BRN-053"),
         Row("MBX-085", "from_differs", "`## From` is who sent it",
-            special.sender_differs(received=True), "ask the sender before you take it over", _WARN,
+            breach.sender_differs(received=True), "ask the sender before you take it over", _WARN,
             requirement="BRN-079"),
     ),
 }  # fmt: skip
@@ -189,11 +190,11 @@ RULES_BY_TYPE: dict[MessageType, tuple[Row, ...]] = {
 
 # `lint_message`: every finding about one message, with its line and what to do.
 #
-# Any text gives an answer. A message that was received differs from one of ours in three ways:
-# `Re:` is taken off with a warning, a missing ack flag counts as false instead of what its type
-# asks for, and a From that is not the sender is a warning instead of an error.
+# Any text gives an answer. A received message differs from one of ours in three ways: `Re:` is
+# removed with a warning, a missing ack flag counts as false instead of what its type asks for, and
+# a From that is not the sender is a warning instead of an error.
 
-# One rule reports so many places of one message and no more: a body may hold a million of them.
+# A rule reports at most so many places of one message: a body may have a million of them.
 MAX_BREACHES = 50
 
 
@@ -221,9 +222,9 @@ def lint_message(
     agents: Container[str] | None = None,
     items: Container[str] | None = None,
 ) -> LintedMessage:
-    """Check one message; `ack_required` is None if it does not say it.
+    """Check one message; `ack_required` is None if it has no flag.
 
-    `agents` and `items` are the known names, if they are known: any other name is a warning.
+    `agents` and `items` are all known names; any other name gives a warning. None: unknown.
     """
     return lint_draft(
         MessageDraft(
@@ -239,8 +240,7 @@ def lint_message(
 
 
 def lint_draft(draft: MessageDraft) -> LintedMessage:
-    """The same for a message that was read already: the rows of all types, then those of its own
-    (BRN-001)."""
+    """Check a message that was read already: the rows for all types, then its type's (BRN-001)."""
     rows = RULES_FOR_ALL + (RULES_BY_TYPE[draft.type] if draft.type else ())
     findings = tuple(finding for row in rows for finding in _check_row(row, draft))
     role = draft.subject.role if draft.subject else ""

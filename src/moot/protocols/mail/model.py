@@ -1,6 +1,6 @@
 """The nouns of one mail thread: messages that may still be answered, and who owes what.
 
-A thread may be long, so the state holds only the messages that wait for an answer, and the last few
+A thread may be long, so the state has only the messages that wait for an answer, and the last few
 of the others; the rest is in the records and the index.
 """
 
@@ -22,8 +22,8 @@ PROTOCOL: Final = "mail"
 ACK_MINUTES: Final = 30
 MAX_OPEN: Final = 1_000
 MAX_RECENT: Final = 64
-# These are about something that has to happen, so an ACK alone does not end them: they wait until
-# someone says Completed (BRN-056, BRN-064; D-13, D-14).
+# These types ask for work, so an ACK alone does not end them: they wait until a receiver says
+# Completed (BRN-056, BRN-064; D-13, D-14).
 CLOSED_BY_COMPLETED: Final = frozenset(
     kind for kind, spec in TYPES.items() if spec.needs_completion
 )
@@ -37,7 +37,7 @@ class Importance(StrEnum):
 
 
 class AckProgress(StrEnum):
-    """How many of those who owe an ACK have given it."""
+    """How many of the agents that owe an ACK have given it."""
 
     NONE = "none"
     PARTIAL = "partial"
@@ -97,7 +97,7 @@ class MailMessage(msgspec.Struct, frozen=True, array_like=True):
 
     @property
     def missing_receivers(self) -> tuple[Receiver, ...]:
-        """Who owes an ACK: each `to` that has given none (BRN-075). A `cc` owes nothing (D-10)."""
+        """The receivers that owe an ACK: each `to` without one (BRN-075), no `cc` (D-10)."""
         if not self.ack_required:
             return ()
         return tuple(receiver for receiver in self.to if receiver.status is None and receiver.epoch)
@@ -111,7 +111,7 @@ class MailMessage(msgspec.Struct, frozen=True, array_like=True):
 
     @property
     def is_unfinished(self) -> bool:
-        """True for a QUESTION, HANDOFF or BLOCKED to someone here before anyone said Completed."""
+        """True for a QUESTION, HANDOFF or BLOCKED to an agent here before any said Completed."""
         here = any(receiver.epoch for receiver in self.to)
         return self.type in CLOSED_BY_COMPLETED and here and not self.closed
 
@@ -161,12 +161,12 @@ class State(msgspec.Struct, frozen=True):
     compiled: int = 0
 
     def find_message(self, id: str) -> MailMessage | None:  # noqa: A002 - the word of every message
-        """A message that may still be answered; None if it is long settled, or was never sent."""
+        """Return a message that may still be answered; None if long settled, or never sent."""
         waiting = self.open.get(id)
         return waiting or next((message for message in self.recent if message.id == id), None)
 
     def waiting_in_order(self) -> list[MailMessage]:
-        """The messages that wait, as they were sent; by number, since a clock may go back."""
+        """Return the messages that wait, by number, because a clock may go back."""
         return sorted(self.open.values(), key=lambda message: number_of_message(message.id))
 
 
@@ -179,12 +179,12 @@ def thread_of(stream: str) -> str:
 
 
 def make_message_id(thread: str, number: int) -> str:
-    """`auth-cache:3`, the third message of the thread `auth-cache`."""
+    """Return `auth-cache:3` for the third message of the thread `auth-cache`."""
     return f"{thread}:{number}"
 
 
 def number_of_message(id: str) -> int:  # noqa: A002
-    """3 of `auth-cache:3`; 0 if it is no message id."""
+    """Return 3 for `auth-cache:3`; 0 if it is no message id."""
     digits = id.rpartition(":")[2]
     return int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 16 else 0
 
@@ -264,7 +264,7 @@ def require_thread_id(text: str) -> str:
 
 
 def normalize_id(text: str) -> str:
-    """The id of a thread or a message in the case we write, since no two differ in case only."""
+    """Return the id of a thread or message in the case we write: no two differ only in case."""
     start = next(row[0] for row in _GRAMMARS if text.upper().startswith(row[0]))
     return start + text[len(start) :].lower()
 

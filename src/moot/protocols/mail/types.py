@@ -1,9 +1,9 @@
 """The ten message types as data: when an ACK is owed, which sections a body has, what they ask.
 
-A new type is a member of `MessageType` and a row of `TYPES`, both here. Read from the row: subject
-prefixes, templates, the linter's rules for sections, agents and the ACK flag, bodies from one line,
-what a receiver owes and what ends it, and the lists of types in help texts. What only one type
-does is next to the code that does it (`checks.py`, `delta_checks.py`, `body.py`).
+A new type is a member of `MessageType` and a row of `TYPES`, both here. Other modules read from the
+row: subject prefixes, templates, the linter's rules for sections, agents and the ACK flag, bodies
+from one line, what a receiver owes and what ends it, and the lists of types in help texts. Code for
+a single type is in `checks.py`, `delta_checks.py` and `body.py`.
 
 `SectionNeed` follows the document: Required is an error when missing, Recommended a warning; the
 other sections belong to the template only.
@@ -32,7 +32,7 @@ class MessageType(StrEnum):
 
 
 class SectionNeed(StrEnum):
-    """How much a section is wanted."""
+    """Whether a section may be missing."""
 
     REQUIRED = "required"
     RECOMMENDED = "recommended"
@@ -58,9 +58,9 @@ class SectionRule(msgspec.Struct, frozen=True):
 
 
 class SectionSpec(msgspec.Struct, frozen=True):
-    """One `## Heading` of a type: a template has `note` behind it and `prompt` below it.
+    """One `## Heading` of a type: a template has `note` after it and `prompt` below it.
 
-    `names` is `agent` or `item` if the section names one, which is then looked up.
+    `names` is `agent` or `item` if the section names one; the linter then looks it up.
     """
 
     heading: str
@@ -140,7 +140,7 @@ _ALL = (
         MessageType.DELTA, False, "contribute to a research artifact",
         "DELTA[{role}]: {what it adds or changes}", "Delta Contribution",
         (SectionSpec("Deltas", _MAY, ""),),
-        prose="{What this contributes, in a few words; may be left away}",
+        prose="{What this contributes, in a few words; may be left out}",
         ack_requirements=("BRN-016",),
     ),
     TypeSpec(  # BRN-022 its subject, BRN-023 no ACK, BRN-024 its sections

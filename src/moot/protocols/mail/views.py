@@ -1,6 +1,6 @@
 """What people and agents read of mail: Structs whose JSON is the `data` of the commands.
 
-What a sender wrote is `Quoted`; so are the names of a message from outside, which only claims them.
+Text by a sender is `Quoted`; so are the names in a message from outside, which nothing proves.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from moot.protocols.mail.types import AckStatus, MessageType
 
 class MessageView(msgspec.Struct, frozen=True, kw_only=True):
     """One message as it was sent. `proved`: its sender signed it here; `artifact` is the hash of a
-    text that is stored beside the record, and `size` counts the bytes of the whole text."""
+    text that is stored outside of the record, and `size` counts the bytes of the whole text."""
 
     id: Quoted
     thread: Quoted
@@ -122,7 +122,7 @@ class StandingView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def describe_message(recorded: Recorded[Any], body: str | None = None) -> SentView | ImportedView:
-    """One message as it was sent; `body` is the whole text if the event holds its beginning."""
+    """Describe one message; `body` is the whole text if the event has only its beginning."""
     event: did.MessageSent | did.MessageImported = recorded.event
     common: dict[str, Any] = {
         "thread": thread_of(recorded.stream),
@@ -196,7 +196,7 @@ def list_pending(
 ) -> list[StandingView]:
     """Return what waits in this thread: all of it, or what `agent` sent, or owes as this holder.
 
-    `settled` are events that are over: what tells of one waits for nobody.
+    `settled` are events that are over: a message about one of them waits no longer.
     """
     return [
         describe_standing(message, now)

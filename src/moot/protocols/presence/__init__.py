@@ -11,8 +11,8 @@
                        back and checked
     command_events.py  the events that an accepted command records, and those that a refused one
                        leaves behind
-    commands.py        what may be asked of presence
-    events.py          facts about presence
+    commands.py        the commands of presence
+    events.py          the events of presence
     evolution.py       the state after an event
     labels.py          plain words for people (OPR-005): what every surface calls events,
                        receipts and liveness
@@ -26,22 +26,20 @@
     paths.py           the one way scopes are read and compared (OPR-034)
     rules.py           the rules of presence, one row each: the norm's id, its code, its
                        sentence, its check
-    sub_agents.py      sub-agents of one session: who of them acts, who is still at work, who
-                       holds another off
+    sub_agents.py      sub-agents of one session: which one acts, which are at work, which one
+                       blocks another
     timeline.py        the conversation of a work item: v1 events and their receipts, in order,
                        with plain labels
     views.py           what people and agents read of presence: Structs whose fields are the
                        JSON of every surface
 
-An agent joins under a name that nobody had before, reserves the scopes it works on, and shows
-signs of life. A request for a scope that overlaps is refused, and the overlap is on record. Only
+An agent joins under a new name, reserves the scopes that it works on, and shows signs of life.
+Moot refuses a request for an overlapping scope and records the overlap. Only
 stale or evicted owners can be taken over, and only on request. HANDOFF passes work on, BLOCKED
 asks for help, RESUME continues an earlier session. Each project has one stream, `presence`.
 
-The pure arithmetic, each idea in its own file:
-
 OPR-088: names and keys are in the registry (`core/registry`), signs of life in the engine
-(`engine/signs_of_life.py`). What git, beads, links and clocks say arrives in the commands.
+(`engine/signs_of_life.py`). Facts from git, beads, links and clocks arrive in the commands.
 """
 
 from moot.protocols.presence.model import STREAM

@@ -54,10 +54,9 @@ class AdoptionVerdict(msgspec.Struct, frozen=True):
 
 
 def judge_adoption(question: AdoptionQuestion) -> AdoptionVerdict:
-    """Uncommitted files, else beads in progress, else no (OPR-011).
+    """Allow it for uncommitted files, else for beads in progress, else not (OPR-011).
 
-    A person cannot overrule it: RESUME states the evidence, and must not state what is not there
-    (B-32).
+    A person cannot overrule this: RESUME states the evidence, which must exist (B-32).
     """
     dirty = find_uncommitted_files(question)
     beads = find_relevant_beads(question)
@@ -72,9 +71,9 @@ def judge_adoption(question: AdoptionQuestion) -> AdoptionVerdict:
 
 
 def find_uncommitted_files(question: AdoptionQuestion) -> tuple[str, ...]:
-    """Dirty paths inside what the target holds or the caller named (OPR-009, B-01).
+    """Return the dirty paths inside what the target holds or the caller named (OPR-009, B-01).
 
-    Those elsewhere do not count (OPR-013): they may be anybody's.
+    Dirty paths elsewhere do not count (OPR-013): another agent may have changed them.
     """
     claimed = _claimed_keys(question)
     paths = (_read_inside(text, question.worktree) for text in question.evidence.dirty or ())
@@ -83,7 +82,7 @@ def find_uncommitted_files(question: AdoptionQuestion) -> tuple[str, ...]:
 
 
 def find_relevant_beads(question: AdoptionQuestion) -> tuple[str, ...]:
-    """In-progress beads the target owns and that belong to the question (OPR-010, B-04)."""
+    """Return in-progress beads that the target owns and the question is about (OPR-010, B-04)."""
     owned = {
         bead.id
         for bead in question.evidence.beads or ()
@@ -94,16 +93,16 @@ def find_relevant_beads(question: AdoptionQuestion) -> tuple[str, ...]:
 
 
 def list_linked_beads(verdict: AdoptionVerdict, carried: Iterable[Reservation]) -> tuple[str, ...]:
-    """The beads of the verdict, then those that something carried over is reserved for (OPR-018).
+    """List the beads of the verdict, then those of the reservations carried over (OPR-018).
 
     A branch that is only the default for a reservation's work is no bead.
     """
-    held = sorted({one.work for one in carried if one.work and one.work != one.branch})
-    return tuple(dict.fromkeys((*verdict.bead_ids, *held)))[:MAX_BEADS]
+    works = sorted({held.work for held in carried if held.work and held.work != held.branch})
+    return tuple(dict.fromkeys((*verdict.bead_ids, *works)))[:MAX_BEADS]
 
 
 def _is_relevant(bead: str, question: AdoptionQuestion) -> bool:
-    """True if it is the work named, or something that overlaps a named scope is held for it."""
+    """True if it is the work named, or a reservation for it overlaps a named scope."""
     if question.work is None and not question.scopes:
         return True
     if bead == question.work:
@@ -150,8 +149,8 @@ def _list_some(names: tuple[str, ...]) -> str:
 
 # What a session that starts should do: register a new name, adopt one, or choose (B-22).
 #
-# The same facts give the same reason and the same command, byte for byte (OPR-086). A name is
-# never adopted only because it could be: then a choice is owed.
+# The same facts give the same reason and the same command, byte for byte (OPR-086). If a name could
+# be adopted, the user chooses: Moot never adopts it by itself.
 
 
 class RecommendationReason(StrEnum):
@@ -183,7 +182,7 @@ class Recommendation(msgspec.Struct, frozen=True):
 
     @property
     def finding(self) -> Finding | None:
-        """Why nothing was started, if a choice is owed (OPR-085); else None."""
+        """Why nothing was started, if the user must choose (OPR-085); else None."""
         if not self.candidates:
             return None
         names = ", ".join(candidate.agent for candidate in self.candidates)
@@ -204,7 +203,7 @@ def recommend_adoption(name: str) -> Recommendation:
 
 
 def recommend_start(candidates: Iterable[AdoptionCandidate], fresh_name: str) -> Recommendation:
-    """For a start without options: a fresh name if nothing could be adopted, else a choice."""
+    """Recommend, without options, a fresh name if none can be adopted, else a choice."""
     choices = tuple(sorted(candidates, key=lambda candidate: candidate.agent))
     if not choices:
         command = _register_command(fresh_name)
@@ -231,7 +230,7 @@ def _adopt_command(name: str) -> str:
     return f"moot join --adopt {name}"
 
 
-# Which names a new session here could adopt, as the state stands.
+# Which names a new session here could adopt, according to the state.
 
 
 def judge_adoption_of(
@@ -244,7 +243,8 @@ def judge_adoption_of(
     scopes: tuple[Scope, ...] = (),
     work: str | None = None,
 ) -> AdoptionVerdict:
-    """May a new session here adopt `target`? Ask before the key is rotated: `Resume` asks again."""
+    """Judge whether a new session may adopt `target`, before rotating the key; `Resume` repeats
+    it."""
     member = model.find_member(state, target)
     leases = model.reservations_of(state, target, member.epoch) if member is not None else ()
     held = tuple(reservation for reservation in leases if not reservation.has_ended(now))

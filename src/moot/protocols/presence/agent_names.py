@@ -1,6 +1,6 @@
 """Names for sessions: an adjective and a noun, such as amber-otter (section 3.3).
 
-OPR-014, OPR-016: a generated name has this form, and nobody ever had it. It comes from a hash of
+OPR-014, OPR-016: a generated name has this form and was never used before. It comes from a hash of
 the project and a counter, so that the same ledger proposes the same name again (B-23, B-36).
 """
 
@@ -37,7 +37,7 @@ ADJECTIVE_NOUN: Final = r"[a-z]+-[a-z]+"
 
 
 def make_name(project: str, number: int) -> str:
-    """Name number `number` of a project: always the same."""
+    """Return name number `number` of a project, which is always the same."""
     digest = sha256(f"{project}\n{number}".encode("utf-8", "surrogatepass")).digest()
     pick = int.from_bytes(digest[:8], "big")
     pick, noun = divmod(pick, len(NOUNS))
@@ -45,7 +45,7 @@ def make_name(project: str, number: int) -> str:
 
 
 def make_fresh_name(project: str, taken: Iterable[str]) -> str:
-    """Return the first name of the project that nobody ever had, whether in upper or lower case."""
+    """Return the first name of the project that was never used, ignoring case."""
     used = {name.lower() for name in taken}
     tries = 8 * len(ADJECTIVES) * len(NOUNS)
     for number in range(len(used), len(used) + tries):
@@ -56,7 +56,7 @@ def make_fresh_name(project: str, taken: Iterable[str]) -> str:
 
 
 def _fresh_longer(project: str, used: set[str]) -> str:
-    """Return a name with a second noun, for when the pairs have run out."""
+    """Return a name with a second noun, after all pairs are used."""
     number = len(used)
     while True:
         name = make_name(project, number) + make_name(project, -number).partition("-")[2]
@@ -69,22 +69,22 @@ def is_adjective_noun(name: str) -> bool:
     return re.fullmatch(ADJECTIVE_NOUN, name) is not None
 
 
-# Families of names: alice, alice-2, alice-3 are sessions that were started by one name.
+# Families of names: alice, alice-2, alice-3 are sessions that a user started with one name.
 #
-# A family is a label and no identity: each member has its own name for ever, its own key and its
-# own work. It is read off the names alone, so nothing about it stands in the record.
+# A family is a label, not an identity: each member has its own name, key and work. It follows from
+# the names alone, so the record has nothing about it.
 
 _NUMBERED: Final = re.compile(r"(.+)-([2-9]|[1-9][0-9]+)\Z")
 
 
 def family_of(name: str, registered: Collection[str]) -> str:
-    """Return the name that this one was numbered after, if somebody is called that; else itself."""
+    """Return the name without its number if that name is registered, else the name itself."""
     numbered = _NUMBERED.match(name)
     return numbered[1] if numbered is not None and numbered[1] in registered else name
 
 
 def list_family(name: str, registered: Collection[str]) -> tuple[str, ...]:
-    """Everyone of the family that `name` belongs to: the first by its name, then by number."""
+    """List the family that `name` belongs to: the name without a number first, then by number."""
     family = family_of(name, registered)
     numbered = (_NUMBERED.match(other) for other in registered)
     numbers = sorted(
@@ -95,7 +95,7 @@ def list_family(name: str, registered: Collection[str]) -> tuple[str, ...]:
 
 
 def next_in_family(name: str, registered: Collection[str]) -> str:
-    """Return the first name of the family that nobody ever had."""
+    """Return the first name of the family that was never used."""
     family, number = family_of(name, registered), 2
     while f"{family}-{number}" in registered:
         number += 1

@@ -1,7 +1,7 @@
 """A command under check, with what its rules and drafts look up: scopes read, overlaps found.
 
-Made once for each decision. The checks of `checks.py` and the drafts of `command_events.py` look at
-it and at nothing else, so that what was refused and what was recorded rest on the same facts.
+Made once for each decision. The checks of `checks.py` and the drafts of `command_events.py` use
+only this, so that refusals and events rest on the same facts.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from moot.protocols.presence.model import EventType, PresenceMessage, Reservatio
 from moot.protocols.presence.overlap import OverlapConflict, Requester
 from moot.protocols.presence.paths import Scope, read_path, read_scope
 
-# Commands by what they have in common: checks and drafts that serve several say so by these names.
+# Commands by what they have in common, for checks and drafts that serve several of them.
 Reserving = ask.Reserve | ask.TakeOver
 Overlapping = ask.Reserve | ask.TakeOver | ask.NoteIncursion
 Sending = ask.SendHandoff | ask.SendBlocked
@@ -36,7 +36,7 @@ Working = (
 Located = Working | ask.Release | ask.FreeScopes
 
 Claims = tuple[Scope, ...]
-# Each text that is no scope, with what is wrong about it.
+# Each text that is no scope, with its error.
 Unreadable = tuple[tuple[str, Malformed], ...]
 
 
@@ -48,14 +48,14 @@ class PresenceCase(Case[State, C], frozen=True, gc=False):
 
 
 class OverlapCase(PresenceCase[C], frozen=True, gc=False):
-    """For commands that reach for paths: `conflicts` are the reservations of others in the way."""
+    """For commands that claim paths: `conflicts` are the reservations of others that overlap."""
 
     requester: Requester
     conflicts: tuple[OverlapConflict, ...]
 
     @property
     def alias(self) -> str | None:
-        """Which sub-agent acts; empty for the main agent, None if that is not known."""
+        """The sub-agent that acts; empty for the main agent, None if unknown."""
         return self.requester.alias
 
 
@@ -66,8 +66,8 @@ class ReceiptCase(PresenceCase[C], frozen=True, gc=False):
 
 
 class ResumeCase(PresenceCase[ask.Resume], frozen=True, gc=False):
-    """For an adoption: what the earlier holder still has, and whether that allows it; and what of
-    theirs is over and has not been recorded as such."""
+    """For an adoption: the earlier holder's live reservations, those that have lapsed but are not
+    archived yet, and whether the name may be adopted."""
 
     prior: tuple[Reservation, ...]
     lapsed: tuple[Reservation, ...]
@@ -75,7 +75,7 @@ class ResumeCase(PresenceCase[ask.Resume], frozen=True, gc=False):
 
 
 def case_of(state: State, command: C, context: Context) -> PresenceCase[C]:
-    """Return everything that the rules and drafts of this command need to see."""
+    """Look up everything that the rules and drafts of this command need."""
     claims, unreadable = read_claims(command)
     case = PresenceCase(state, command, context, claims, unreadable)
     look_up = _LOOK_UPS.get(type(command))
@@ -83,7 +83,7 @@ def case_of(state: State, command: C, context: Context) -> PresenceCase[C]:
 
 
 def read_claims(command: Command) -> tuple[Claims, Unreadable]:
-    """The scopes of a command that can be read, without repeats, and the texts that cannot."""
+    """Return the scopes of a command, without repeats, and the texts that are none."""
     if not isinstance(command, Located):
         return (), ()
     root, read = scope_root(command), read_path if _names_real_files(command) else read_scope
@@ -100,7 +100,7 @@ def read_claims(command: Command) -> tuple[Claims, Unreadable]:
 
 
 def scope_root(command: Located) -> str:
-    """Return what scopes are relative to: the worktree, else the project root."""
+    """Return the root that scopes are relative to: the worktree, else the project root."""
     return command.worktree or command.project_root
 
 
@@ -114,7 +114,7 @@ def scope_texts(command: Located) -> tuple[str, ...]:
 
 
 def _names_real_files(command: Located) -> bool:
-    """A hook names real files, in which `*` is a letter; people name scopes."""
+    """True if a hook names real files, in which `*` is a plain character; people name scopes."""
     if isinstance(command, ask.Reserve | ask.TakeOver):
         return command.automatic
     return isinstance(command, ask.NoteIncursion)
@@ -160,7 +160,7 @@ def _judge_adoption(case: PresenceCase[ask.Resume]) -> ResumeCase:
 
 
 def find_prior_epoch(state: State, name: str, epoch: int) -> int:
-    """Return the holder before: the last one who acted here, else the one before `epoch`."""
+    """Return the earlier holder: the last one that acted here, else the one before `epoch`."""
     member = model.find_member(state, name)
     return member.epoch if member is not None else epoch - 1
 
@@ -182,8 +182,8 @@ _LOOK_UPS: Final[dict[type[Command], Callable[[Any], PresenceCase[Any]]]] = {
 def find_moved(state: State, message: PresenceMessage, now: Millis) -> tuple[Reservation, ...]:
     """Return the sender's exact reservation, and with it the sender's narrower ones inside.
 
-    Nothing moves if that very session of the sender no longer holds it. Nothing moves either if it
-    holds a wider scope around it as well: the receiver and the sender would both own the files.
+    Nothing moves if that session of the sender no longer holds it, or if it also holds a wider
+    scope around it: the receiver and the sender would both own the files.
     """
     if message.type is not EventType.HANDOFF or message.key is None or message.sender is None:
         return ()

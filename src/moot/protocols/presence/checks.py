@@ -1,7 +1,7 @@
 """The checks behind the rules: each yields `(message, where)` for every breach it sees.
 
-They look at a command under check (`case.py`) and decide nothing. An empty message stands for the
-sentence of the row in `rules.py` that names the check.
+A check gets a case (`case.py`) and decides nothing. An empty message means the sentence of the row
+in `rules.py` that names the check.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ MAX_SUBJECT, MAX_TEXT, MAX_NAME = 200, 8_000, 200
 
 
 def unreadable_scope(code: str) -> Callable[[PresenceCase[Located]], Breaches]:
-    """Scopes that could not be read, for one reason: each reason is a row with its own code."""
+    """Return a check for scopes that could not be read for one reason, which has its own row."""
 
     def check(case: PresenceCase[Located]) -> Breaches:
         for text, problem in case.unreadable:
@@ -143,24 +143,24 @@ def scope_too_wide(case: OverlapCase[Reserving]) -> Breaches:
 
 
 def owner_active(case: OverlapCase[Reserving]) -> Breaches:
-    """An active owner keeps what it holds, with or without the flag (OPR-030)."""
+    """Refuse what an active owner holds, with or without the flag (OPR-030)."""
     yield from _conflicts_with(case, active=True)
 
 
 def sibling_at_work(case: OverlapCase[Reserving]) -> Breaches:
-    """What a sub-agent of the same session works on is its own until it ends."""
+    """Refuse what a sub-agent of the same session works on, until it ends."""
     for conflict in case.conflicts[:MAX_SHOWN]:
         if conflict.own_session:
             yield conflict.sentence, conflict.claim.shown
 
 
 def owner_quiet(case: OverlapCase[Reserving]) -> Breaches:
-    """Stale and evicted owners lose only to `--takeover-stale` (OPR-031, OPR-032)."""
+    """Refuse what stale or evicted owners hold, without `--takeover-stale` (OPR-031, OPR-032)."""
     yield from _conflicts_with(case, active=False)
 
 
 def _conflicts_with(case: OverlapCase[Reserving], *, active: bool) -> Breaches:
-    """Conflicts with active owners, or with those gone quiet, that this command may not win."""
+    """Yield the conflicts with active or with quiet owners that this command may not win."""
     flag = isinstance(case.command, ask.TakeOver)
     for conflict in case.conflicts[:MAX_SHOWN]:
         alive = conflict.verdict.liveness
@@ -174,7 +174,7 @@ def _conflicts_with(case: OverlapCase[Reserving], *, active: bool) -> Breaches:
 
 
 def _own_work(case: OverlapCase[Reserving]) -> str | None:
-    """Return what the requester works on: as named now, else as it joined; never the holder's."""
+    """Return the requester's work: as named now, else as it joined; never the holder's."""
     command = case.command
     if command.work and command.work != command.branch:
         return command.work
@@ -190,7 +190,7 @@ def changed_despite_reservation(case: OverlapCase[ask.NoteIncursion]) -> Breache
 def scope_not_held(case: PresenceCase[ask.Release | ask.FreeScopes]) -> Breaches:
     for scope in case.claims:
         if model.find_reservation(case.state, scope.key) is None:
-            yield f"nobody holds {quote_name(scope.shown)}", scope.shown
+            yield f"{quote_name(scope.shown)} is not reserved", scope.shown
 
 
 def not_the_owner(case: PresenceCase[ask.Release]) -> Breaches:
@@ -203,7 +203,7 @@ def not_the_owner(case: PresenceCase[ask.Release]) -> Breaches:
 
 
 def kept_for_sub_agent(case: PresenceCase[ask.Release]) -> Breaches:
-    """Whoever gives back everything keeps what a sub-agent works on; each scope can be named."""
+    """Warn that releasing `all` keeps what a sub-agent works on; each scope can be named."""
     actor, state, now = case.context.actor, case.state, case.context.now
     if case.command.all:
         for held in model.reservations_of(state, actor.id, actor.epoch):
@@ -212,7 +212,7 @@ def kept_for_sub_agent(case: PresenceCase[ask.Release]) -> Breaches:
 
 
 def not_by_attended_person(case: PresenceCase[ask.FreeScopes]) -> Breaches:
-    """A person's word, given by hand: a passphrase in a file would let a program say it."""
+    """Refuse all but a person at a terminal: a program could read a passphrase from a file."""
     actor = case.context.actor
     if actor.kind is not KeyClass.HUMAN:
         yield "", None
@@ -225,8 +225,8 @@ def reason_missing(case: PresenceCase[ask.FreeScopes | ask.Withdraw]) -> Breache
         yield "", "reason"
 
 
-def gone_with_uncommitted_work(case: PresenceCase[ask.EndGone]) -> Breaches:
-    """What is not committed may be all there is of its work: it keeps its scopes until stale."""
+def exited_with_uncommitted_work(case: PresenceCase[ask.EndGone]) -> Breaches:
+    """Refuse to end a session with uncommitted files: it keeps its scopes until it is stale."""
     command, now = case.command, case.context.now
     leases = model.reservations_of(case.state, command.agent, command.agent_epoch)
     held = tuple(lease for lease in leases if not lease.has_ended(now))
@@ -259,7 +259,7 @@ def unknown_receiver(case: PresenceCase[Sending]) -> Breaches:
     elif case.command.to_epoch is None:
         member = model.find_member(case.state, to)
         if member is None or member.left:
-            yield f"nobody called {to} is here", "to"
+            yield f"{to} is not here", "to"
 
 
 def receiver_is_sender(case: PresenceCase[Sending]) -> Breaches:
@@ -271,15 +271,6 @@ def too_many_pending(case: PresenceCase[Sending]) -> Breaches:
     waiting = sum(message.to == case.command.to for message in case.state.pending.values())
     if waiting >= MAX_PENDING:
         yield f"{waiting} events already wait for {case.command.to}", "to"
-
-
-def text_missing(*fields: str) -> Callable[[PresenceCase[Sending]], Breaches]:
-    def check(case: PresenceCase[Sending]) -> Breaches:
-        for field in fields:
-            if not getattr(case.command, field).strip():
-                yield f"{field} may not be empty", field
-
-    return check
 
 
 def bad_urgency(case: PresenceCase[ask.SendBlocked]) -> Breaches:
@@ -308,15 +299,15 @@ def not_the_receiver(case: ReceiptCase[ask.Accept]) -> Breaches:
         yield f"only {message.to} may accept this", "id"
 
 
-def nobody_waits(case: ReceiptCase[ask.Accept]) -> Breaches:
+def no_longer_waits(case: ReceiptCase[ask.Accept]) -> Breaches:
     message = case.message
     if message is not None and (message.settled or message.withdrawn):
         how = "was withdrawn" if message.withdrawn else "is settled"
-        yield f"{message.id} {how}: nobody waits for it", "id"
+        yield f"{message.id} {how} and no longer waits", "id"
 
 
 def seen_by_another(case: ReceiptCase[ask.MarkSeen]) -> Breaches:
-    """Whoever reads along has not seen it for the one whom it was sent to."""
+    """Refuse a receipt by anyone but the receiver."""
     message = case.message
     if message is not None and message.to not in (None, case.context.actor.id):
         yield f"{message.id} was sent to {message.to}", "id"
@@ -333,7 +324,7 @@ def accepted_but_nothing_moved(case: ReceiptCase[ask.Accept]) -> Breaches:
 
 
 def adoption_missing(case: PresenceCase[ask.Join]) -> Breaches:
-    """A later holder of a name must have passed the adoption checks (OPR-015)."""
+    """Refuse a later holder of a name that has not passed the adoption checks (OPR-015)."""
     actor, member = case.context.actor, model.find_member(case.state, case.context.actor.id)
     if actor.epoch > 1 and (member is None or member.epoch < actor.epoch):
         yield f"{actor.id} was someone else's name", "name", None, {"NAME": actor.id}
@@ -349,11 +340,11 @@ def same_holder(case: ResumeCase) -> Breaches:
 
 def still_running(case: ResumeCase) -> Breaches:
     if case.command.running:
-        yield f"{case.context.actor.id} is being run at this moment", "name"
+        yield f"{case.context.actor.id} is running at this moment", "name"
 
 
 def no_reason_to_adopt(case: ResumeCase) -> Breaches:
-    """Neither condition of an adoption holds; the finding says what is missing (OPR-011)."""
+    """Refuse if neither condition of an adoption holds; say what is missing (OPR-011)."""
     if not case.adoption:
         yield f"{case.context.actor.id}: {'; '.join(case.adoption.missing)}", "name"
 
@@ -365,7 +356,7 @@ def no_sub_agent_named(case: PresenceCase[ask.BeginSubAgent | ask.EndSubAgent]) 
 
 
 def not_by_person_or_system(case: PresenceCase[ask.SetStaleMinutes]) -> Breaches:
-    """An agent that could shorten the stale time could declare others stale and take from them."""
+    """Refuse agents: with a shorter stale time they could take from others."""
     if case.context.actor.kind not in (KeyClass.HUMAN, KeyClass.SYSTEM):
         yield "", None
 
@@ -373,11 +364,12 @@ def not_by_person_or_system(case: PresenceCase[ask.SetStaleMinutes]) -> Breaches
 def nothing_to_lapse(case: PresenceCase[ask.LapseAnswer]) -> Breaches:
     waiting = case.state.pending.get(case.command.id)
     if waiting is None or case.command.ended not in (waiting.to, waiting.sender):
-        yield f"nobody waits for {case.command.ended[:60]} in {case.command.id[:80]}", "id"
+        yield f"{case.command.id[:80]} does not wait for {case.command.ended[:60]}", "id"
 
 
 def unknown_entry(case: ReceiptCase[ask.Withdraw]) -> Breaches:
-    """What the state no longer holds was read from its row: for a person, or the system."""
+    """Refuse an unknown event. The caller reads older ones from the index, for a person or the
+    system."""
     command, kind = case.command, case.context.actor.kind
     is_read = command.accused is not None and kind in (KeyClass.HUMAN, KeyClass.SYSTEM)
     if case.message is None and not (is_read and EVENT_ID.match(command.id)):
@@ -395,8 +387,8 @@ def not_withdrawable(case: ReceiptCase[ask.Withdraw]) -> Breaches:
 
 
 def withdrawn_by_another(case: ReceiptCase[ask.Withdraw]) -> Breaches:
-    """A request is its sender's, an overlap the holder's and never the accused's; a person who is
-    there, and the system, may both."""
+    """Let the sender withdraw a request, and the holder an overlap, never the accused; a person at
+    a terminal and the system may withdraw both."""
     message, actor = case.message, case.context.actor
     is_request = message is not None and message.type is not EventType.INCURSION
     accused = case.command.accused if message is None else message.sender
@@ -427,7 +419,7 @@ def unusual_name(case: PresenceCase[ask.Join]) -> Breaches:
 
 
 def handoff_without_scope(case: PresenceCase[ask.SendHandoff]) -> Breaches:
-    """Only a sender who holds something is warned: else there is nothing that could move."""
+    """Warn only a sender that holds something: otherwise nothing could move."""
     actor, now = case.context.actor, case.context.now
     if case.command.scope is None:
         mine = model.reservations_of(case.state, actor.id, actor.epoch)

@@ -1,9 +1,8 @@
 """The v1 envelope (section 6): our events as its JSON, and its JSON read back and checked.
 
-Strict when writing, tolerant when reading (OPR-006): another tool's document may carry keys that we
-do not know, which are kept, and may write its time in another way. `parse_envelope` raises only
-`Malformed`. What must hold of a document is in `codec.py`. OPR-061: names and types never
-change within v1.
+Strict when writing, tolerant when reading (OPR-006): a document of another tool may have unknown
+keys, which are kept, and another format of its time. `parse_envelope` raises only `Malformed`.
+OPR-061: names and types never change within v1.
 """
 
 from __future__ import annotations
@@ -57,7 +56,7 @@ Breaches = Iterator[tuple[str, str | None]]
 
 
 def check_document(document: Any) -> tuple[Finding, ...]:
-    """All breaches of the contract, envelope first; a payload is checked by its event type."""
+    """Return all breaches of the contract, envelope first, then the payload by event type."""
     if not isinstance(document, dict):
         message = "an event is a JSON object"
         return (Finding(rule="OPR-049", code="not_an_object", message=message),)
@@ -65,9 +64,9 @@ def check_document(document: Any) -> tuple[Finding, ...]:
 
 
 def check_payload(document: Document) -> tuple[Finding, ...]:
-    """Breaches of the payload's own rows.
+    """Return the breaches of the payload's own rows.
 
-    OPR-050: apart from the envelope, because the sample in the document leaves its payload out.
+    OPR-050: separate from the envelope, because the sample in the document has no payload.
     """
     kind, payload = document.get("event_type"), document.get("payload")
     if kind not in tuple(EventType) or not isinstance(payload, dict):
@@ -186,64 +185,26 @@ ENVELOPE_RULES: Final[tuple[Rule[Document], ...]] = (
     Rule("OPR-049", "missing_key", "all ten keys are required", _missing_keys),
     _only(*FIELDS),
     _field("OPR-051", "bad_id", "id", is_text, "is text"),
-    _field(
-        "OPR-051",
-        "unusual_id",
-        "id",
-        is_usual_id,
-        "looks like proto_20260214_001",
-        Severity.WARNING,
-    ),
+    _field("OPR-051", "unusual_id", "id", is_usual_id, "looks like proto_20260214_001",
+           Severity.WARNING),
     _field("OPR-052", "bad_version", "version", is_one_of(VERSION), "is v1"),
-    _field(
-        "OPR-053",
-        "bad_event_type",
-        "event_type",
-        is_one_of(*EventType),
-        "is HANDOFF, BLOCKED, INCURSION or RESUME",
-    ),
+    _field("OPR-053", "bad_event_type", "event_type", is_one_of(*EventType),
+           "is HANDOFF, BLOCKED, INCURSION or RESUME"),
     _field("OPR-054", "bad_root", "project_root", is_absolute_root, "is an absolute path"),
-    _field(
-        "OPR-054",
-        "backward_slashes",
-        "project_root",
-        has_forward_slashes,
-        "is written with /",
-        Severity.WARNING,
-    ),
-    _field(
-        "OPR-055",
-        "bad_bead_id",
-        "bead_id",
-        is_text_or_from_system,
-        "is text; null in INCURSION, RESUME",
-    ),
-    _field(
-        "OPR-056",
-        "bad_from_agent",
-        "from_agent",
-        is_text_or_from_system,
-        "is null in system events only",
-    ),
-    _field(
-        "OPR-057",
-        "bad_to_agent",
-        "to_agent",
-        is_text_or_from_system,
-        "is null in system events only",
-    ),
+    _field("OPR-054", "backward_slashes", "project_root", has_forward_slashes,
+           "is written with /", Severity.WARNING),
+    _field("OPR-055", "bad_bead_id", "bead_id", is_text_or_from_system,
+           "is text; null in INCURSION, RESUME"),
+    _field("OPR-056", "bad_from_agent", "from_agent", is_text_or_from_system,
+           "is null in system events only"),
+    _field("OPR-057", "bad_to_agent", "to_agent", is_text_or_from_system,
+           "is null in system events only"),
     _field("OPR-058", "bad_scope", "scope", is_text_or_null, "is text or null"),
     _field("OPR-059", "bad_created_at", "created_at", is_time, "is ISO-8601 with a zone"),
-    _field(
-        "OPR-059",
-        "unusual_time",
-        "created_at",
-        is_utc_with_milliseconds,
-        "is UTC with milliseconds, such as 2026-02-14T18:05:11.000Z",
-        Severity.WARNING,
-    ),
+    _field("OPR-059", "unusual_time", "created_at", is_utc_with_milliseconds,
+           "is UTC with milliseconds, such as 2026-02-14T18:05:11.000Z", Severity.WARNING),
     _field("OPR-060", "bad_payload", "payload", is_object, "is an object"),
-)
+)  # fmt: skip
 
 _CLASH = (Kind.EXACT, Kind.PARTIAL)
 
@@ -261,83 +222,43 @@ PAYLOAD_RULES: Final[dict[EventType, tuple[Rule[Document], ...]]] = {
         *_required("OPR-064", "requested_action", is_text),
         *_required("OPR-065", "urgency", is_one_of(*Urgency), "is low, medium or high"),
         *_required("OPR-066", "requires_ack", is_true, "is true"),
-        _only(
-            "subject", "blocker", "requested_action", "urgency", "requires_ack", within="payload."
-        ),
+        _only("subject", "blocker", "requested_action", "urgency", "requires_ack",
+              within="payload."),
     ),
     EventType.INCURSION: (
         *_required("OPR-067", "incursion_kind", is_one_of(*_CLASH), "is exact or partial"),
         *_required("OPR-068", "owner_agent", is_text),
         *_required("OPR-068", "incoming_agent", is_text),
-        *_required(
-            "OPR-069", "owner_liveness", is_one_of(*Liveness), "is active, stale or evicted"
-        ),
+        *_required("OPR-069", "owner_liveness", is_one_of(*Liveness),
+                   "is active, stale or evicted"),
         *_required("OPR-070", "resolution_hint", is_text),
-        *(
-            _field(
-                "P-14",
-                "bad_field",
-                name,
-                is_text,
-                "names a sub-agent, such as amber-otter/2",
-                within="payload.",
-                requirement="OPR-068",
-            )
-            for name in ("owner_alias", "incoming_alias")
-        ),
-        _only(
-            "incursion_kind",
-            "owner_agent",
-            "incoming_agent",
-            "owner_liveness",
-            "resolution_hint",
-            "owner_alias",
-            "incoming_alias",
-            "blob_before",
-            "blob_after",
-            within="payload.",
-        ),
+        *(_field("P-14", "bad_field", name, is_text, "names a sub-agent, such as amber-otter/2",
+                 within="payload.", requirement="OPR-068")
+          for name in ("owner_alias", "incoming_alias")),
+        _only("incursion_kind", "owner_agent", "incoming_agent", "owner_liveness",
+              "resolution_hint", "owner_alias", "incoming_alias", "blob_before", "blob_after",
+              within="payload."),
     ),
     EventType.RESUME: (
-        *_required(
-            "OPR-071",
-            "resume_reason",
-            is_one_of(*ResumeReason),
-            "is uncommitted_scope or in_progress_ownership",
-        ),
+        *_required("OPR-071", "resume_reason", is_one_of(*ResumeReason),
+                   "is uncommitted_scope or in_progress_ownership"),
         *_required("OPR-072", "prior_session_agent", is_text),
         *_required("OPR-072", "adopted_agent", is_text),
         *_required("OPR-073", "evidence", is_text),
-        *(
-            _field(
-                "B-05",
-                "bad_field",
-                name,
-                is_list_of_texts,
-                f"is a list of {what}",
-                within="payload.",
-                requirement="OPR-018",
-            )
-            for name, what in (("bead_ids", "bead ids"), ("scopes", "scopes"))
-        ),
-        _only(
-            "resume_reason",
-            "prior_session_agent",
-            "adopted_agent",
-            "evidence",
-            "bead_ids",
-            "scopes",
-            within="payload.",
-        ),
+        *(_field("B-05", "bad_field", name, is_list_of_texts, f"is a list of {what}",
+                 within="payload.", requirement="OPR-018")
+          for name, what in (("bead_ids", "bead ids"), ("scopes", "scopes"))),
+        _only("resume_reason", "prior_session_agent", "adopted_agent", "evidence", "bead_ids",
+              "scopes", within="payload."),
     ),
-}
+}  # fmt: skip
 
 
 MAX_BYTES: Final = 65_536
 
 
 class OperativeEnvelope(msgspec.Struct, frozen=True, kw_only=True):
-    """The ten fields, in the order of the document; `extra` is what another tool added."""
+    """The ten fields, in the order of the document; `extra` are keys that another tool added."""
 
     id: str
     version: str = VERSION
@@ -433,7 +354,7 @@ _PARTS: Final[dict[type, Callable[[Any, str], _Parts]]] = {
 
 
 def make_document(envelope: OperativeEnvelope) -> Document:
-    """Plain values in the order of the document."""
+    """Return plain values in the order of the document."""
     fields = {name: getattr(envelope, name) for name in FIELDS}
     return {**fields, "event_type": str(envelope.event_type), **envelope.extra}
 
@@ -446,7 +367,7 @@ def write_envelope(envelope: OperativeEnvelope) -> bytes:
 
 
 def parse_envelope(data: bytes | str) -> OperativeEnvelope:
-    """A document as an envelope; Malformed, with the place, if a row of the contract is broken."""
+    """Read a document; Malformed, with the place, if it breaks a row of the contract."""
     if len(data) > MAX_BYTES:
         raise Malformed(f"larger than {MAX_BYTES} bytes", code="too_large")
     try:
@@ -471,5 +392,5 @@ def list_work_items(envelope: OperativeEnvelope) -> tuple[str, ...]:
 
 
 def searchable_text(envelope: OperativeEnvelope) -> str:
-    """Return the texts of its payload: what a search should find it by."""
+    """Return the texts of its payload, for the full-text index."""
     return "\n".join(text for text in envelope.payload.values() if isinstance(text, str))

@@ -1,6 +1,6 @@
 """The events that an accepted command records, and those that a refused one leaves behind.
 
-The rules have agreed before anything is drafted: only numbers and wording are settled here.
+The rules were checked before: this module only adds numbers and wording.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ MAX_SCOPES_NAMED: Final = 50
 SettledBy = Literal["released", "expired", "taken_over", "handed_over"]
 IncursionOutcome = Literal["refused", "taken_over", "slipped_past"]
 
-# What the incoming agent should do (OPR-070), by what came of it and how alive the owner is.
+# What the incoming agent should do (OPR-070), by the outcome and the owner's liveness.
 RESOLUTION_HINTS: Final[dict[IncursionOutcome, dict[Liveness, str]]] = {
     "refused": {
         Liveness.ACTIVE: "{owner} is at work there: work elsewhere, or ask {owner}",
@@ -67,7 +67,7 @@ RESOLUTION_HINTS: Final[dict[IncursionOutcome, dict[Liveness, str]]] = {
         Liveness.EVICTED: "changed although {owner} held it: take it over or take it back",
     },
 }
-# The same for what a sub-agent of one's own session works on.
+# The same if a sub-agent of the same session holds it.
 SIBLING_HINTS: Final[dict[IncursionOutcome, str]] = {
     "refused": "{holder} of the same session is at work there: work elsewhere until it ends",
     "taken_over": "taken over from {holder} of the same session",
@@ -77,15 +77,14 @@ SIBLING_HINTS: Final[dict[IncursionOutcome, str]] = {
 
 
 def draft_accepted(case: PresenceCase[Command], numbers: NextNumbers) -> tuple[Event, ...]:
-    """Return the events of an accepted command; none if it asks for what is already so."""
+    """Return the events of an accepted command; none if the command would change nothing."""
     events = tuple(DRAFTS[type(case.command)](case, numbers))
     return (*events, *_settle_requests(case, events))
 
 
 def _settle_requests(case: PresenceCase[Command], events: tuple[Event, ...]) -> Iterator[Event]:
-    """Yield each BLOCKED whose receiver held what it asks for and, with these events, holds no more
-    of it, whether or not it was promised (accepted) before. What a session that adopts the name
-    goes on with is held as before."""
+    """Settle each BLOCKED whose receiver held the scope it asks for and loses it by these events,
+    whether or not the receiver had accepted it. A session that adopts a name keeps its scopes."""
     ended = {
         event.was if isinstance(event, did.ScopeHandedOver) else event.fencing: event
         for event in events
@@ -93,7 +92,7 @@ def _settle_requests(case: PresenceCase[Command], events: tuple[Event, ...]) -> 
     }
     if not ended:
         return
-    begun = [event.key for event in events if isinstance(event, did.ScopeReserved)]
+    reserved = [event.key for event in events if isinstance(event, did.ScopeReserved)]
     actor = case.context.actor.id
     promised = (sent for sent in case.state.recent if sent.accepted and not sent.settled)
     waiting = (*case.state.pending.values(), *promised)
@@ -106,7 +105,7 @@ def _settle_requests(case: PresenceCase[Command], events: tuple[Event, ...]) -> 
             continue
         last = ended[theirs[-1].fencing]
         holder = last.owner if isinstance(last, did.ScopeHandedOver) else None
-        if begun and any(classify_overlap(key, message.key) is not Kind.DISJOINT for key in begun):
+        if any(classify_overlap(key, message.key) is not Kind.DISJOINT for key in reserved):
             holder = actor
         if holder != message.to:
             yield did.RequestSettled(id=message.id, why=_SETTLED_BY[type(last)], holder=holder)
@@ -124,7 +123,7 @@ _SETTLED_BY: Final[dict[type[Event], SettledBy]] = {
 def draft_refused(
     case: OverlapCase[Reserving] | OverlapCase[ask.NoteIncursion], numbers: NextNumbers
 ) -> tuple[Event, ...]:
-    """Return the INCURSIONs of a refused overlap, which is itself on record (OPR-104, B-30)."""
+    """Return the INCURSIONs that record a refused overlap (OPR-104, B-30)."""
     incursions = tuple(islice(_incursions(case, numbers, "refused"), MAX_INCURSIONS))
     return (*_sign_of_sub_agent(case, acts=bool(incursions)), *incursions)
 
@@ -159,20 +158,20 @@ def _end_lease(held: Reservation) -> Event:
 
 
 def _reserve(case: OverlapCase[Reserving], numbers: NextNumbers) -> Iterator[Event]:
-    """Incursions first, then the leases they end, then the new ones: as people read it."""
-    begun = [claim for claim in case.claims if not _changes_nothing(case, claim)]
-    yield from _sign_of_sub_agent(case, acts=bool(begun))
+    """Record incursions first, then the leases they end, then the new ones: as people read it."""
+    new_claims = [claim for claim in case.claims if not _changes_nothing(case, claim)]
+    yield from _sign_of_sub_agent(case, acts=bool(new_claims))
     yield from _end_quiet_siblings(case)
     yield from _incursions(case, numbers, "taken_over")
     yield from map(_archive_lost, overlap.first_by_reservation(case.conflicts))
     yield from map(_archive_lapsed, overlap.find_lapsed(case.state, case.claims, case.context.now))
-    for claim in begun:
+    for claim in new_claims:
         yield _begin_lease(case, claim, numbers)
 
 
 def _sign_of_sub_agent(case: OverlapCase[Any], *, acts: bool) -> Iterator[Event]:
-    """Yield the beginning of the sub-agent that acts; or, if it has begun and nothing else is
-    recorded of it (`acts` is false), now and then a sign that it is still at work."""
+    """Record that the acting sub-agent began; or, if it has begun and the command records nothing
+    else of it (`acts` is false), from time to time that it is still at work."""
     if case.alias and isinstance(case.command.sub_agent, str):
         kind = case.command.sub_agent_kind
         yield from _see_sub_agent(case, case.command.sub_agent, kind, acts=acts)
@@ -196,7 +195,7 @@ def _see_sub_agent(
 
 
 def _end_quiet_siblings(case: OverlapCase[Reserving]) -> Iterator[Event]:
-    """Those of the session who have gone quiet and hold what is claimed: they hold it no more."""
+    """End the sub-agents of this session that hold what is claimed and have gone quiet."""
     aliases = (
         held.alias
         for claim in case.claims
@@ -212,7 +211,7 @@ def _incursions(
     numbers: NextNumbers,
     outcome: IncursionOutcome,
 ) -> Iterator[Event]:
-    """One INCURSION for each reservation in the way; `once` leaves out those on record already."""
+    """Yield an INCURSION for each overlapping reservation; `once` skips those on record."""
     name = name_with_alias(case.context.actor.id, case.alias)
     for conflict in overlap.first_by_reservation(case.conflicts):
         repeated = case.command.once and name in conflict.held.hit_by
@@ -258,7 +257,7 @@ def _resolution_hint(conflict: OverlapConflict, outcome: IncursionOutcome) -> st
 
 
 def _archive_lost(conflict: OverlapConflict) -> Event:
-    """How the loser's reservation ends, by the table TAKEOVER: expired or taken over (OPR-033)."""
+    """End the loser's reservation by the table TAKEOVER: expired or taken over (OPR-033)."""
     held, verdict = conflict.held, conflict.verdict
     if TAKEOVER[verdict.liveness][True] is Stage.EXPIRED:
         return fill_from(
@@ -292,7 +291,7 @@ def _is_my_sessions(case: OverlapCase[Any], held: Reservation | None) -> bool:
 
 
 def _is_mine(case: OverlapCase[Any], held: Reservation | None) -> bool:
-    """True if the actor holds it, and if it is known who of its session acts, that one does."""
+    """True if the actor holds it; if the acting sub-agent is known, that sub-agent must hold it."""
     if held is None or not _is_my_sessions(case, held):
         return False
     return case.alias is None or held.alias == case.alias
@@ -301,7 +300,7 @@ def _is_mine(case: OverlapCase[Any], held: Reservation | None) -> bool:
 def _changes_nothing(case: OverlapCase[Reserving], claim: Scope) -> bool:
     """True if the actor holds it already and nothing about the lease would change.
 
-    A hook asks before every edit: without this each edit would leave an event.
+    A hook reserves before every edit: without this, each edit would record an event.
     """
     command, same = case.command, model.find_reservation(case.state, claim.key)
     if command.automatic:
@@ -316,7 +315,7 @@ def _changes_nothing(case: OverlapCase[Reserving], claim: Scope) -> bool:
 
 
 def _ends_soon(case: OverlapCase[Reserving], held: Reservation | None) -> bool:
-    """True if less than half of its time is left; then it is renewed while its holder edits on."""
+    """True if less than half of its time is left: then the next edit renews it."""
     ttl, ends = case.command.ttl_minutes, held.expires_at if held is not None else None
     return ttl is not None and ends is not None and ends - case.context.now < ttl * MINUTE // 2
 
@@ -324,8 +323,8 @@ def _ends_soon(case: OverlapCase[Reserving], held: Reservation | None) -> bool:
 def _begin_lease(case: OverlapCase[Reserving], claim: Scope, numbers: NextNumbers) -> Event:
     """Return a lease under a new number; a renewal keeps the work and branch that it does not name.
 
-    A hook that finds what the session reserved by hand keeps the terms of that: only who works
-    there changes, until that one ends.
+    If the session reserved it by hand, a hook keeps those terms: only the sub-agent that works
+    there changes, until it ends.
     """
     command, same = case.command, model.find_reservation(case.state, claim.key)
     before = same if _is_my_sessions(case, same) else None
@@ -360,13 +359,13 @@ def _release(case: PresenceCase[ask.Release], _numbers: NextNumbers) -> Iterator
 
 
 def _receiver_epoch(state: State, command: Sending) -> int:
-    """Which holder of the name is meant: `to_epoch`, unless a later one is already known here."""
+    """Return the receiver's epoch: `to_epoch`, unless a later holder is already known here."""
     member = model.find_member(state, command.to)
     return max(command.to_epoch or 1, member.epoch if member is not None else 1)
 
 
 def _send_handoff(case: PresenceCase[ask.SendHandoff], numbers: NextNumbers) -> Iterator[Event]:
-    """OPR-103: what is sent stands in the ledger."""
+    """OPR-103: record the HANDOFF in the ledger."""
     command = case.command
     scope = case.claims[0] if case.claims else None
     yield fill_from(
@@ -395,7 +394,7 @@ def _send_blocked(case: PresenceCase[ask.SendBlocked], numbers: NextNumbers) -> 
 
 
 def _mark_seen(case: ReceiptCase[ask.MarkSeen], _numbers: NextNumbers) -> Iterator[Event]:
-    """Once for each event and agent; repeating it records nothing (OPR-105)."""
+    """Record it once for each event and agent; a repeat records nothing (OPR-105)."""
     message = case.message
     if message is not None and case.context.actor.id not in message.seen_by:
         yield did.EventSeen(id=message.id)
@@ -429,8 +428,8 @@ def _hand_over(
 
 
 def _resume(case: ResumeCase, numbers: NextNumbers) -> Iterator[Event]:
-    """Yield one RESUME (OPR-017), then every lease of the earlier session, issued anew. Those whose
-    time is over come first: else an earlier holder's and a later one's could stand in one place."""
+    """Record one RESUME (OPR-017), then a new lease for every lease of the earlier session. Lapsed
+    leases are archived first: else an earlier and a later holder could hold the same key."""
     reason = case.adoption.reason
     if reason is None:
         return
@@ -442,7 +441,7 @@ def _resume(case: ResumeCase, numbers: NextNumbers) -> Iterator[Event]:
 
 
 def _resumed(case: ResumeCase, reason: ResumeReason, event_id: str) -> did.AgentResumed:
-    """RESUME names the earlier holder, the reason, the linked beads and what is carried over
+    """Make the RESUME: the earlier holder, the reason, linked beads and carried scopes
     (OPR-018)."""
     command, actor, verdict = case.command, case.context.actor, case.adoption
     linked = adoption.list_linked_beads(verdict, case.prior)
@@ -468,7 +467,7 @@ def _resumed(case: ResumeCase, reason: ResumeReason, event_id: str) -> did.Agent
 
 
 def _messages_for(state: State, name: str, epoch: int) -> tuple[str, ...]:
-    """The ids of what waits for that holder of the name: the one who adopts it must answer."""
+    """Return ids of messages to that holder of the name: the session that adopts it answers."""
     waiting = (message for message in state.pending.values() if message.is_for(name, epoch))
     return tuple(sorted(message.id for message in waiting))
 
@@ -487,7 +486,7 @@ def _begin_sub_agent(
 
 
 def _end_sub_agent(case: PresenceCase[ask.EndSubAgent], _numbers: NextNumbers) -> Iterator[Event]:
-    """Ending who has ended, or never began, records nothing."""
+    """End sub-agents at work; one that has ended or never began gives no event."""
     command, actor = case.command, case.context.actor
     session = sub_agents.find_session(case.state, actor.id, actor.epoch)
     for sub_agent in session.sub_agents if session is not None else ():
@@ -500,7 +499,7 @@ def _lapse_answer(case: PresenceCase[ask.LapseAnswer], _numbers: NextNumbers) ->
 
 
 def _withdraw(case: ReceiptCase[ask.Withdraw], _numbers: NextNumbers) -> Iterator[Event]:
-    """Once; repeating it records nothing."""
+    """Record it once; a repeat records nothing."""
     own: Literal["sender", "holder"]
     command, actor, message = case.command, case.context.actor, case.message
     own = "sender" if message is not None and message.sender == actor.id else "holder"
@@ -515,7 +514,7 @@ _CAPACITIES: Final[dict[KeyClass, Literal["person", "system"]]] = {
 
 
 def _end_gone(case: PresenceCase[ask.EndGone], _numbers: NextNumbers) -> Iterator[Event]:
-    """Ending who has left, or whose name has another holder by now, records nothing."""
+    """End the session; nothing if it has left, or the name has another holder by now."""
     command = case.command
     member = sub_agents.find_session(case.state, command.agent, command.agent_epoch)
     if member is None or member.left:

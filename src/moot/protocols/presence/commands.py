@@ -1,10 +1,10 @@
-"""What may be asked of presence. Paths arrive as typed, the outside world as data.
+"""The commands of presence. Paths arrive as typed, the outside world as data.
 
 `project_root` is the absolute root named in v1 events; `worktree` the absolute root that scopes
 are relative to (empty: the project root). Times and spans are whole milliseconds.
 
-`sub_agent` says who of a session acts: the tool's id of one of its sub-agents, or empty for the
-session's main agent. Unset: nobody knows, and nothing of the session's own is in its way.
+`sub_agent` is the tool's id of the session's sub-agent that acts, empty for its main agent. Unset
+means unknown: then no reservation of the same session conflicts.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from moot.protocols.presence.model import Liveness
 
 
 class Join(Command, frozen=True):
-    """Say that you are here: in which worktree and branch, and on what you work."""
+    """Join: say in which worktree and branch you are, and on what you work."""
 
     project_root: str
     worktree: str = ""
@@ -29,17 +29,17 @@ class Join(Command, frozen=True):
 
 
 class Leave(Command, frozen=True):
-    """Say that you go; everything you hold is released."""
+    """Leave, and release everything that you hold."""
 
     reason: str = ""
 
 
 class ScopesCommand(Command, frozen=True):
-    """What `Reserve` and `TakeOver` are told.
+    """The fields of `Reserve` and `TakeOver`.
 
-    `automatic` marks what a hook reserves for one edit. With `once`, each reservation in the way
-    gives one INCURSION, however often it is hit. After `stale_millis` without a sign of life the
-    requester calls an owner stale; None: as the workspace does.
+    `automatic` marks what a hook reserves for one edit. With `once`, each overlapping reservation
+    gives one INCURSION, however often the agent tries. After `stale_millis` without a sign of life
+    an owner counts as stale; None: the workspace's own time.
     """
 
     scopes: tuple[str, ...]
@@ -62,8 +62,8 @@ class Reserve(ScopesCommand, frozen=True):
 class TakeOver(ScopesCommand, frozen=True):
     """Reserve (`--takeover-stale`) also what stale or evicted owners hold; never the active.
 
-    A command of its own (OPR-087), because before anything is taken from someone the engine
-    verifies the history that this rests on.
+    This is a separate command (OPR-087), because the engine verifies the history before it takes a
+    scope from an agent.
     """
 
 
@@ -79,7 +79,7 @@ class Release(Command, frozen=True):
 class SendHandoff(Command, frozen=True):
     """Pass work on. The scope moves when the receiver accepts.
 
-    `to_epoch` says which holder of the name is meant; None: the one who is here. OPR-063: an
+    `to_epoch` is the holder of the receiver's name; None: the one that is here. OPR-063: an
     acceptance is required unless the sender says otherwise.
     """
 
@@ -123,7 +123,7 @@ class Accept(Command, frozen=True):
 
 
 class NoteUsage(Command, frozen=True):
-    """Note what the tools of a run say they have used; the run asks it when it ends."""
+    """Record the usage that the tools of a run reported; `moot run` does this at its end."""
 
     tools: tuple[str, ...]
     calls: int
@@ -135,19 +135,22 @@ class NoteUsage(Command, frozen=True):
 
 
 class LapseAnswer(Command, frozen=True):
-    """Nobody will accept `id`, or nobody waits for it: `ended` has ended. The machine asks it."""
+    """Stop waiting for an acceptance of `id`: its sender or receiver, `ended`, has ended.
+
+    Only the machine does this.
+    """
 
     id: str
     ended: str
 
 
 class Withdraw(Command, frozen=True):
-    """Take back a HANDOFF or BLOCKED that waits, or mark an INCURSION as false. Say why.
+    """Withdraw a HANDOFF or BLOCKED that waits, or mark an INCURSION as false. Say why.
 
-    A HANDOFF or BLOCKED is its sender's to withdraw, an INCURSION its holder's and never the
-    agent's that it accuses; a person, or the system with `evidence`, withdraws both. `accused` is
-    that agent, as the entry's row says, for an INCURSION too old to be in the state: only a person
-    or the system withdraws such a one.
+    The sender withdraws a HANDOFF or BLOCKED; the holder, never the accused agent, an INCURSION; a
+    person, or the system with `evidence`, withdraws both. For an INCURSION too old to be in the
+    state, `accused` is that agent according to the index; only a person or the system withdraws
+    such a one.
     """
 
     id: str
@@ -165,9 +168,9 @@ class Bead(msgspec.Struct, frozen=True):
 
 
 class Evidence(msgspec.Struct, frozen=True):
-    """What was seen outside, for an adoption: git's dirty paths and the beads.
+    """Facts for an adoption: git's dirty paths and the beads.
 
-    `dirty` is None where there is no git, and `no_git` says why; `beads` and `no_beads` likewise.
+    `dirty` is None if there is no git, and `no_git` says why; `beads` and `no_beads` likewise.
     Paths are relative to the worktree's root or absolute, both sides of a rename included.
     """
 
@@ -195,10 +198,10 @@ class Resume(Command, frozen=True):
 
 
 class NoteIncursion(Command, frozen=True):
-    """Put on record that you changed paths which others hold, past the guard; or, `was_refused`,
-    that you tried to and nothing was changed.
+    """Record that you changed paths which others hold, past the guard; or, with `was_refused`,
+    that you tried to and changed nothing.
 
-    `blob_before` and `blob_after` are git's ids of the one file that is named, before and after.
+    `blob_before` and `blob_after` are git's ids of the one file that is named.
     """
 
     paths: tuple[str, ...]
@@ -236,10 +239,10 @@ class SetStaleMinutes(Command, frozen=True):
 
 
 class EndGone(Command, frozen=True):
-    """End a session whose program is gone from its machine; only the workspace itself may.
+    """End a session whose program has exited; only the workspace itself may.
 
-    `observer` saw it, `because` says by what. `dirty` are git's uncommitted paths where it worked
-    (None: not known, and `no_git` says why): with any in its scopes it keeps them.
+    `observer` noticed it, `because` says how. `dirty` are git's uncommitted paths where it worked
+    (None: unknown, and `no_git` says why): if any is in its scopes, the session keeps them.
     """
 
     agent: str
@@ -252,9 +255,9 @@ class EndGone(Command, frozen=True):
 
 
 class FreeScopes(Command, frozen=True):
-    """Release what somebody else holds, by force. Only a person at a terminal may; nobody gets it.
+    """Release by force what another agent holds. Only a person at a terminal may.
 
-    Named exactly as reserved, like in `Release`.
+    Scopes are named exactly as reserved, like in `Release`.
     """
 
     scopes: tuple[str, ...]
@@ -264,28 +267,11 @@ class FreeScopes(Command, frozen=True):
 
 
 class ExpireScopes(Command, frozen=True):
-    """Archive reservations whose time is over. The machine asks this itself."""
+    """Archive reservations whose time is over. Only the machine does this."""
 
 
 COMMANDS = (
-    Join,
-    Leave,
-    Reserve,
-    TakeOver,
-    Release,
-    SendHandoff,
-    SendBlocked,
-    MarkSeen,
-    Accept,
-    Resume,
-    NoteIncursion,
-    BeginSubAgent,
-    EndSubAgent,
-    SetStaleMinutes,
-    LapseAnswer,
-    Withdraw,
-    EndGone,
-    FreeScopes,
-    ExpireScopes,
-    NoteUsage,
+    *(Join, Leave, Reserve, TakeOver, Release, SendHandoff, SendBlocked, MarkSeen, Accept, Resume),
+    *(NoteIncursion, BeginSubAgent, EndSubAgent, SetStaleMinutes, LapseAnswer, Withdraw),
+    *(EndGone, FreeScopes, ExpireScopes, NoteUsage),
 )

@@ -1,11 +1,11 @@
-"""Facts about presence. Who and when stand on the record itself: its actor, epoch and time.
-A field that may be unset is left out of the record then.
+"""The events of presence. The record itself has who and when: its actor, epoch and time.
+A field that is unset is not in the record.
 
-Four of them are the events of the v1 envelope (`codec.py` renders them): HandoffSent,
-BlockedSent, IncursionNoted and AgentResumed carry their `proto_...` id.
+Four of them have a v1 envelope (`codec.py` writes it): HandoffSent, BlockedSent, IncursionNoted
+and AgentResumed have a `proto_...` id.
 """
 
-# No postponed annotations: msgspec would compile each of them anew in every hook.
+# No `from __future__ import annotations`: msgspec would compile each annotation in every hook call.
 
 from typing import Literal
 
@@ -19,8 +19,8 @@ from moot.protocols.presence.model import Liveness, ResumeReason, Urgency
 class AgentJoined(Event, frozen=True):
     """The actor works here, in this worktree and branch.
 
-    `session_key` is under which the session of a coding tool is found again, `process_key` the
-    same for everything below one process of the tool.
+    `session_key` identifies the session of a coding tool, `process_key` a process of the tool with
+    everything below it.
     """
 
     project_root: str
@@ -40,7 +40,7 @@ class AgentLeft(Event, frozen=True):
 class ScopeReserved(Event, frozen=True):
     """The actor holds `key` from now on; a reservation of the same key by the actor is renewed.
 
-    With `alias` it is that sub-agent of the actor who works there.
+    With `alias`, that sub-agent of the actor works there.
     """
 
     fencing: int
@@ -137,11 +137,10 @@ class BlockedSent(Event, frozen=True):
 
 
 class IncursionNoted(Event, frozen=True):
-    """The actor reached into what `owner` holds; `outcome` says what came of it.
+    """The actor's claim or change overlaps what `owner` holds; `outcome` says what happened.
 
-    `alias` and `owner_alias` name the sub-agents that met, where they are known.
-    If it was seen, `blob_before` is git's id of the file as `owner` left it, and `blob_after` as
-    the actor did; empty where there was no file.
+    `alias` and `owner_alias` name the sub-agents, if known. `blob_before` and `blob_after` are
+    git's ids of the file before and after the actor's change, if known; empty if there was no file.
     """
 
     id: str
@@ -201,16 +200,15 @@ class EventAccepted(Event, frozen=True):
 
 
 class AnswerLapsed(Event, frozen=True):
-    """Nobody waits for an acceptance of `id` any more: `ended`, who owed it or asked for it, has
-    ended."""
+    """`id` no longer waits for an acceptance: `ended`, who owed it or asked for it, has ended."""
 
     id: str
     ended: str
 
 
 class RequestSettled(Event, frozen=True):
-    """Nobody waits for an acceptance of the BLOCKED `id` any more: its receiver holds no part of
-    the scope. `why` is how that ended, `holder` who got it, if anybody did."""
+    """The BLOCKED `id` no longer waits for an acceptance: its receiver holds no part of the scope.
+    `why` says how that ended, `holder` is the agent that got the scope, if any."""
 
     id: str
     why: Literal["released", "expired", "taken_over", "handed_over"]
@@ -220,9 +218,9 @@ class RequestSettled(Event, frozen=True):
 class EventWithdrawn(Event, frozen=True):
     """The entry `id` is withdrawn and stays on record; `reason` says why.
 
-    An INCURSION is withdrawn because it is false, a HANDOFF or BLOCKED because nobody needs it any
-    more. `by` is in which capacity: as its sender, as the holder whom an INCURSION is addressed to,
-    as a person, or as the system, which cites its `evidence`.
+    An INCURSION is withdrawn because it is false, a HANDOFF or BLOCKED because it is no longer
+    needed. `by` is the actor's capacity: its sender, the holder that an INCURSION is addressed to,
+    a person, or the system, which cites its `evidence`.
     """
 
     id: str
@@ -259,9 +257,9 @@ class StaleMinutesSet(Event, frozen=True):
 
 
 class AgentGone(Event, frozen=True):
-    """The session of `agent` has ended without a word: its program is gone from its machine.
+    """The program of `agent` has exited without leaving.
 
-    `observer` saw it, and `because` says by what; what it held was freed before.
+    `observer` noticed it, and `because` says how; the events before this one freed its scopes.
     """
 
     agent: str
@@ -271,7 +269,7 @@ class AgentGone(Event, frozen=True):
 
 
 class ScopeFreed(Event, frozen=True):
-    """What `owner` held is nobody's: its session is `gone`, or a `person` released it by force."""
+    """The scope of `owner` is free: its program has exited (`gone`), or a `person` released it."""
 
     fencing: int
     key: str
@@ -283,10 +281,10 @@ class ScopeFreed(Event, frozen=True):
 
 
 class UsageNoted(Event, frozen=True):
-    """What the tools that a run of the actor started say they have used, on `work`.
+    """The usage that the tools of the actor's run reported, on `work`.
 
-    Calls of models, their tokens, and money in millionths of a US dollar; `unpriced` are the calls
-    whose price nobody named. It is the tools' own word. A run whose tools said nothing has none.
+    Calls of models, their tokens, and money in millionths of a US dollar; `unpriced` counts calls
+    without a price. Nothing proves these numbers. A run without reports has no such event.
     """
 
     tools: tuple[str, ...]
@@ -298,33 +296,12 @@ class UsageNoted(Event, frozen=True):
     unpriced: int
 
 
-# What ends a lease.
 LEASE_ENDS = (ScopeReleased, ScopeExpired, ScopeTakenOver, ScopeHandedOver, ScopeFreed)
-# The four that have a v1 envelope.
 WITH_ENVELOPE = (HandoffSent, BlockedSent, IncursionNoted, AgentResumed)
 
 EVENTS = (
-    AgentJoined,
-    AgentLeft,
-    ScopeReserved,
-    ScopeReleased,
-    ScopeExpired,
-    ScopeTakenOver,
-    ScopeHandedOver,
-    HandoffSent,
-    BlockedSent,
-    IncursionNoted,
-    AgentResumed,
-    EventSeen,
-    EventAccepted,
-    SubAgentBegan,
-    SubAgentSeen,
-    SubAgentEnded,
-    StaleMinutesSet,
-    AnswerLapsed,
-    RequestSettled,
-    EventWithdrawn,
-    AgentGone,
-    ScopeFreed,
-    UsageNoted,
+    *(AgentJoined, AgentLeft, ScopeReserved, ScopeReleased, ScopeExpired, ScopeTakenOver),
+    *(ScopeHandedOver, *WITH_ENVELOPE, EventSeen, EventAccepted, SubAgentBegan, SubAgentSeen),
+    *(SubAgentEnded, StaleMinutesSet, AnswerLapsed, RequestSettled, EventWithdrawn, AgentGone),
+    *(ScopeFreed, UsageNoted),
 )

@@ -1,8 +1,8 @@
-"""The state after an event. Total: what stands in the ledger happened, even if a rule forbids it
+"""The state after an event. Total: what is in the ledger has happened, even if a rule forbids it
 today.
 
-Lists that would grow for ever have limits: who or what is longest gone drops out of the state, and
-stays in the ledger.
+Lists that could grow without end have limits: the oldest entries leave the state and stay in the
+ledger.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from moot.protocols.presence.model import (
 )
 
 MAX_MEMBERS: Final = 1_000
-NEWCOMERS: Final = 64  # for so many room is made at once
+NEWCOMERS: Final = 64  # `_make_room` makes room for so many at once
 MAX_RECENT: Final = 256
 MAX_NAMES: Final = 64
 
@@ -40,12 +40,12 @@ replace = msgspec.structs.replace
 
 
 def evolve(state: State, recorded: Recorded[Any]) -> State:
-    """Whatever the event is, its actor was here; then the event has its own effect."""
+    """Note that the actor was here, then apply the event."""
     return EFFECTS[type(recorded.event)](_note_actor(state, recorded), recorded)
 
 
 def _note_actor(state: State, recorded: Recorded[Any]) -> State:
-    """The actor as a member, seen at the time of this event. A later holder replaces an earlier."""
+    """Record the actor as a member, seen at this time. A later holder replaces an earlier."""
     actor, at = recorded.actor, recorded.at
     if actor.id == SYSTEM:
         return state
@@ -63,24 +63,23 @@ def _note_actor(state: State, recorded: Recorded[Any]) -> State:
 
 
 def _make_room(state: State) -> State:
-    """If the list is full, drop the members that are longest away and hold nothing.
+    """If the list is full, drop the members that are away longest and hold nothing.
 
     Thousands of sessions may end without leaving. What still waited for such a name is dropped too,
-    for nobody will answer it; the ledger keeps all of it. Everyone is looked at for this, so it
-    makes room for several newcomers at once; if all hold something, only every so many try again.
+    because it will get no answer; the ledger keeps all of it. This reads every member, so it makes
+    room for several newcomers at once; if all hold something, it tries again after as many.
     """
     beyond = len(state.members_by_name) - MAX_MEMBERS
     if beyond < 0 or beyond % NEWCOMERS:
         return state
     holders = {held.owner for held in state.live}
     idle = (member for member in state.members if member.name not in holders)
-    longest_away_first = sorted(idle, key=lambda one: (not one.left, one.last_at, one.name))
-    away = longest_away_first[: beyond + NEWCOMERS]
+    idle_first = sorted(idle, key=lambda member: (not member.left, member.last_at, member.name))
+    dropped = {member.name for member in idle_first[: beyond + NEWCOMERS]}
     members = state.members_by_name
-    for member in away:
-        members = members.delete(member.name)
-    gone = {member.name for member in away}
-    pending = Map({id_: sent for id_, sent in state.pending.items() if sent.to not in gone})
+    for name in dropped:
+        members = members.delete(name)
+    pending = Map({id_: sent for id_, sent in state.pending.items() if sent.to not in dropped})
     return replace(state, members_by_name=members, pending=pending)
 
 
@@ -111,8 +110,7 @@ def _on_left(state: State, recorded: Recorded[did.AgentLeft]) -> State:
     known = model.find_member(state, recorded.actor.id)
     if known is None:
         return state
-    gone = replace(known, left=True, sub_agents=())
-    return _with_member(state, gone)
+    return _with_member(state, replace(known, left=True, sub_agents=()))
 
 
 def _on_reserved(state: State, recorded: Recorded[did.ScopeReserved]) -> State:
@@ -142,7 +140,7 @@ def _on_reserved(state: State, recorded: Recorded[did.ScopeReserved]) -> State:
 
 
 def _on_ended(state: State, recorded: Recorded[Any]) -> State:
-    """Released, expired or taken over: the lease of that number, and no later one, is gone."""
+    """Remove the lease of that number, and no later one: released, expired or taken over."""
     if isinstance(recorded.event, did.ScopeReleased):
         state = _note_giving_back(state, recorded.actor.id, gave_back=True)
     held = model.find_reservation(state, recorded.event.key)
@@ -158,13 +156,13 @@ def _note_giving_back(state: State, name: str, *, gave_back: bool) -> State:
     return _with_member(state, replace(member, gave_back=gave_back))
 
 
-def _with_leases(state: State, live: PagedMap[Reservation], gone: Reservation | None) -> State:
-    """Return the state with `live` instead, and the earliest end among them.
+def _with_leases(state: State, live: PagedMap[Reservation], removed: Reservation | None) -> State:
+    """Return the state with these leases, and the earliest end among them.
 
-    Every lease is read for that only if the one that is `gone` had the earliest end.
+    This reads every lease only if the `removed` one had the earliest end.
     """
     due = state.next_expiry
-    if gone is not None and due is not None and gone.expires_at == due:
+    if removed is not None and due is not None and removed.expires_at == due:
         ends = (held.expires_at for held in live.values() if held.expires_at is not None)
         due = min(ends, default=None)
     return replace(state, live_by_key=live, next_expiry=due)
@@ -239,7 +237,7 @@ def _message(recorded: Recorded[Any], kind: EventType, **more: Any) -> PresenceM
 
 
 def _add_message(state: State, message: PresenceMessage) -> State:
-    """What owes an acceptance is pending (OPR-106); of the rest only the latest are remembered."""
+    """Add a message: pending if it needs an acceptance (OPR-106), else to the latest."""
     day, count = count_event(state, message.id)
     if message.requires_ack:
         pending, recent = state.pending.set(message.id, message), state.recent
@@ -302,14 +300,13 @@ def _on_settled(state: State, recorded: Recorded[did.RequestSettled]) -> State:
 
 
 def _end_waiting(state: State, message: PresenceMessage) -> State:
-    """The message waits for nobody, and is remembered among the latest."""
+    """Move a message that waits no longer to the latest."""
     recent = _remember(state, replace(message, requires_ack=False))
     return replace(state, pending=state.pending.delete(message.id), recent=recent)
 
 
 def _on_withdrawn(state: State, recorded: Recorded[did.EventWithdrawn]) -> State:
-    """A request waits no longer. An overlap is marked, and the same agent's next one there is on
-    record again."""
+    """End the wait for a request, or mark an overlap: the agent's next one is recorded again."""
     waiting = state.pending.get(recorded.event.id)
     if waiting is not None:
         return _end_waiting(state, replace(waiting, withdrawn=True))
@@ -328,7 +325,7 @@ def _on_withdrawn(state: State, recorded: Recorded[did.EventWithdrawn]) -> State
 
 
 def _mark_accepted(message: PresenceMessage, name: str) -> PresenceMessage:
-    """Accepting implies having seen (B-27)."""
+    """Mark it as accepted, and so as seen (B-27)."""
     return replace(_mark_seen(message, name), accepted=True)
 
 
@@ -337,12 +334,12 @@ def _on_sub_agent_began(state: State, recorded: Recorded[did.SubAgentBegan]) -> 
     session = sub_agents.find_session(state, recorded.actor.id, recorded.actor.epoch)
     if session is None or not event.alias:
         return state
-    begun = SubAgent(event.alias, event.tool_id, event.kind, at, at)
-    return _with_member(state, sub_agents.add(session, begun))
+    sub_agent = SubAgent(event.alias, event.tool_id, event.kind, at, at)
+    return _with_member(state, sub_agents.add(session, sub_agent))
 
 
 def _on_sub_agent_ended(state: State, recorded: Recorded[did.SubAgentEnded]) -> State:
-    """What it held is its session's: others stay off, its siblings need not any more."""
+    """Give what it held to its session: other sessions are still refused, siblings are not."""
     alias, actor = recorded.event.alias, recorded.actor
     session = sub_agents.find_session(state, actor.id, actor.epoch)
     if session is None or not alias:
@@ -359,8 +356,7 @@ def _on_gone(state: State, recorded: Recorded[did.AgentGone]) -> State:
     known = sub_agents.find_session(state, event.agent, event.agent_epoch)
     if known is None:
         return state
-    ended = replace(known, left=True, sub_agents=())
-    return _with_member(state, ended)
+    return _with_member(state, replace(known, left=True, sub_agents=()))
 
 
 def _on_stale_set(state: State, recorded: Recorded[did.StaleMinutesSet]) -> State:
@@ -368,7 +364,7 @@ def _on_stale_set(state: State, recorded: Recorded[did.StaleMinutesSet]) -> Stat
 
 
 def _keep_state(state: State, _recorded: Recorded[Any]) -> State:
-    """The actor is noted for every event; what tools used is read from the index."""
+    """Change nothing: `evolve` has noted the actor, and usage is in the index."""
     return state
 
 

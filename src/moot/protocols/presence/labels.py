@@ -35,19 +35,19 @@ LEFT: Final = "Left"
 
 
 def label_event(kind: EventType, *, is_refused: bool = False, is_withdrawn: bool = False) -> str:
-    """What people read instead of the type; a withdrawn entry keeps its label, and is marked."""
+    """Return the label that people read; a withdrawn entry keeps its label, and is marked."""
     label = REFUSED if is_refused else EVENT_LABELS[kind]
     return f"{label} (withdrawn)" if is_withdrawn else label
 
 
-# How a work item stands: one word, the first of an ordered table that fits.
+# The state of a work item: the first of an ordered table that fits.
 #
 # The facts come from three places: the bead (its status, if there is a beads provider), the agent
-# (what it says of itself, and how alive it is) and what waits for an answer.
+# (the state it reports, and its liveness) and what waits for an answer.
 
 
 class WorkState(StrEnum):
-    """How a work item stands, the most urgent first."""
+    """The state of a work item, the most urgent first."""
 
     COMPLETED = "completed"
     STUCK = "stuck"
@@ -112,7 +112,7 @@ def judge_work(facts: WorkFacts) -> WorkState:
 
 
 class Health(StrEnum):
-    """Of the whole project, for one glance."""
+    """The health of the whole project."""
 
     CRITICAL = "critical"
     WARNING = "warning"
@@ -121,7 +121,7 @@ class Health(StrEnum):
 
 
 def judge_health(alive: Iterable[Liveness]) -> Health:
-    """As bad as the worst of those who are here; offline if nobody is."""
+    """Return the health by the worst liveness of the agents here; offline if there are none."""
     seen = set(alive)
     if not seen:
         return Health.OFFLINE

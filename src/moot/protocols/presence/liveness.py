@@ -4,8 +4,8 @@
         |---- active ----|-------- stale --------|------- evicted ...
 
 Each boundary belongs to the later state. A sign from the future counts as active (B-20), no sign at
-all as evicted (B-35). Since nothing is stored, a longer stale time changes the answer without a
-write, and an evicted agent that beats again is active again (B-33).
+all as evicted (B-35). Nothing is stored: a longer stale time changes the answer without a write,
+and an evicted agent is active again after its next heartbeat (B-33).
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ _SPANS: Final = ((DAY, "d"), (HOUR, "h"), (MINUTE, "min"), (SECOND, "s"))
 
 
 class LivenessVerdict(msgspec.Struct, frozen=True):
-    """How alive someone is at `now`, with the facts that say so.
+    """How alive an agent is at `now`, with the facts that decide it.
 
-    `seen_by` names what the last sign of life was; `reason` is the reason where no sign decided.
+    `seen_by` names the last sign of life; `reason` is set if no sign decided.
     """
 
     liveness: Liveness
@@ -45,7 +45,7 @@ class LivenessVerdict(msgspec.Struct, frozen=True):
 
     @property
     def because(self) -> str:
-        """The facts in one sentence; it reads on after "active, because"."""
+        """The facts in one clause, to follow "active, because"."""
         if self.reason:
             return self.reason
         if self.last_seen_at is None:
@@ -75,9 +75,9 @@ def judge_liveness(
 def judge_sign(
     sign: SignOfLife | None, acted_at: Millis | None, now: Millis, stale_millis: Millis
 ) -> LivenessVerdict:
-    """By the later of the proved sign and the last act in this history.
+    """Judge by the later of the proved sign and the last act in this history.
 
-    The sign may be the older one: acts that wait in the same commit are not indexed yet.
+    The sign may be the older one: acts in the same commit are not indexed yet.
     """
     if sign is None or (acted_at is not None and acted_at > sign.at):
         return judge_liveness(acted_at, now, stale_millis)
@@ -87,16 +87,15 @@ def judge_sign(
 
 
 def shown_stale_time(reader: Millis | None, workspace: Millis) -> Millis:
-    """By which a reader is told who is stale: its own setting, 5 means 5 (OPR-020), else the
-    workspace's. Nothing is decided by it."""
+    """Return the stale time for display: the reader's setting (OPR-020), else the workspace's.
+    It decides nothing."""
     return workspace if reader is None else reader
 
 
 def longer_stale_time(requester: Millis | None, workspace: Millis) -> Millis:
-    """The longer of the two times, by which it is decided who loses what: nobody may call others
-    stale sooner than the workspace does.
+    """Return the stale time for decisions: the longer of the requester's and the workspace's.
 
-    Otherwise an agent could take from active owners by being impatient (OPR-001).
+    Otherwise an agent with a short stale time could take from active owners (OPR-001).
     """
     return workspace if requester is None else max(requester, workspace)
 
@@ -104,12 +103,12 @@ def longer_stale_time(requester: Millis | None, workspace: Millis) -> Millis:
 def read_stale_minutes(text: str | None) -> tuple[Millis | None, Finding | None]:
     """Return the value of BB_AGENT_STALE_MINUTES in milliseconds (OPR-020).
 
-    A bad one gives the default and a warning (B-19). None if it is not set: then the workspace's
+    A bad value gives the default and a warning (B-19). None if it is not set: then the workspace's
     own stale time counts, which is 15 minutes unless a person changed it.
     """
     if text is None or not text.strip():
         return None, None
-    from decimal import Decimal  # hardly anybody sets it, and each hook would load it
+    from decimal import Decimal  # imported here: the variable is rarely set, and hooks come by
 
     value = text.strip()
     millis = round(Decimal(value) * MINUTE) if re.fullmatch(_DECIMAL, value) else 0
@@ -119,7 +118,7 @@ def read_stale_minutes(text: str | None) -> tuple[Millis | None, Finding | None]
         "B-19",
         "bad_stale_minutes",
         f"{STALE_VARIABLE}={value[:40]!r} is not a number of minutes;"
-        f" {format_span(DEFAULT_STALE_MILLIS)} it is",
+        f" Moot uses {format_span(DEFAULT_STALE_MILLIS)}",
         hint="a positive number such as 15 or 7.5",
     )
 
@@ -133,7 +132,7 @@ def format_ago(millis: Millis) -> str:
 
 
 def format_span(millis: Millis) -> str:
-    """`15 min`, `1 h 5 min`, `59.999 s`: the two largest units that say something."""
+    """Return `15 min`, `1 h 5 min` or `59.999 s`: the two largest units."""
     parts: list[str] = []
     rest = millis
     for size, unit in _SPANS:

@@ -3,7 +3,7 @@
     (none) --reserved--> live --released-----> released      by its holder
                           |  |--expired------> expired       its time is over, or it was taken
                           |  |                               from an owner who was evicted
-                          |  |--freed--------> released      by a person, or its session is gone
+                          |  |--freed--------> released      by a person, or its program exited
                           |  |--taken over---> taken_over    from an owner who had gone stale
                           |  `--handed over--> handed_over   a HANDOFF was accepted, or the name
                           |                                  adopted: a new lease begins
@@ -11,12 +11,12 @@
 
     (none) --sent--> sent --seen--> seen --accepted--> accepted
                        `---------accepted------------^
-                       `--settled, lapsed, withdrawn--> waits for nobody
+                       `--settled, lapsed, withdrawn--> waits no longer
 
-Who may take from whom is the table TAKEOVER in `overlap.py`. The rules are in `rules.py`, the
-events to record in `command_events.py`, the state after them in `evolution.py`; each is loaded by
-whoever decides or replays, for most commands only look at a snapshot. OPR-092 asks for all of them:
-heartbeat, liveness, overlap and the events that tell of them.
+The table TAKEOVER in `overlap.py` says who may take from whom. The rules are in `rules.py`, the
+events to record in `command_events.py`, the state after them in `evolution.py`; each is imported
+only to decide or to replay, because most commands only read a snapshot. OPR-092 asks for all of
+them: heartbeat, liveness, overlap and their events.
 """
 
 from __future__ import annotations
@@ -54,9 +54,9 @@ from moot.protocols.presence.model import (
     State,
 )
 
-SETTLED: Final = "presence.settled"  # index space: requests that nobody needs, by their id
-WITHDRAWN: Final = "presence.withdrawn"  # index space: entries that are false, by their id
-USAGE: Final = "presence.usage"  # index space: what tools have used, one row for each run
+SETTLED: Final = "presence.settled"  # index space: requests that wait no longer, by their id
+WITHDRAWN: Final = "presence.withdrawn"  # index space: withdrawn entries, by their id
+USAGE: Final = "presence.usage"  # index space: the usage that tools reported, a row for each run
 
 TRANSITIONS: Final[dict[Stage, dict[type[Event], Stage]]] = {
     Stage.LIVE: {
@@ -78,7 +78,7 @@ RECEIPT_TRANSITIONS: Final[dict[ReceiptKind, dict[type[Event], ReceiptKind]]] = 
     ReceiptKind.ACCEPTED: {},
 }
 
-# Refusals for an overlap, which leave an INCURSION behind (OPR-104). Other mistakes leave nothing.
+# Refusals for an overlap: these record an INCURSION (OPR-104), other refusals nothing.
 OVERLAP_CODES: Final = frozenset(
     {"reservation_conflict", "reservation_stale_found", "scope_too_wide"}
 )
@@ -110,9 +110,9 @@ def evolve(state: State, recorded: Recorded[Any]) -> State:
 
 
 def agents_to_prove(state: State, command: Command) -> tuple[str, ...]:
-    """Return whose last sign of life decides: the owners of what overlaps.
+    """Return the owners of overlapping reservations: their signs of life decide.
 
-    The engine proves only these signs, so a decision stays quick however many agents there are.
+    The engine proves only these signs, so a decision stays fast however many agents there are.
     """
     if not isinstance(command, ask.Reserve | ask.TakeOver | ask.NoteIncursion):
         return ()
@@ -124,7 +124,7 @@ def agents_to_prove(state: State, command: Command) -> tuple[str, ...]:
 
 
 def agenda(state: State, _now: Millis) -> tuple[Due, ...]:
-    """Return what waits for an acceptance (OPR-106), and when reservations end by themselves."""
+    """List what waits for an acceptance (OPR-106), and when reservations end by themselves."""
     return (*_answers_owed(state), *_lease_ends(state))
 
 
@@ -150,7 +150,7 @@ def _answers_owed(state: State) -> Iterable[Due]:
         )
 
 
-_WORDS: Final = {EventType.HANDOFF: "", EventType.BLOCKED: " --notes TEXT"}  # which are the input
+_WORDS: Final = {EventType.HANDOFF: "", EventType.BLOCKED: " --notes TEXT"}
 _OWED: Final = {EventType.HANDOFF: "accept what was passed on", EventType.BLOCKED: "give input"}
 
 
@@ -179,15 +179,15 @@ def _end_of(held: Reservation) -> tuple[Millis, int]:
 
 
 def timeouts(state: State, now: Millis) -> Iterable[Command]:
-    """Asked before every command, so it looks at the earliest end and not at every reservation."""
+    """Return `ExpireScopes` if a lease has ended; the engine asks before every command."""
     due = state.next_expiry is not None and state.next_expiry <= now
     return (ask.ExpireScopes(),) if due else ()
 
 
 def index(recorded: Recorded[Any]) -> Iterable[RowChange]:
-    """History that the state does not keep: v1 events, receipts, ended reservations, sessions.
+    """Index what the state does not keep: v1 events, receipts, ended reservations, sessions.
 
-    OPR-019: any process finds a RESUME, like every v1 event, in `presence.events` afterwards.
+    OPR-019: any process finds a RESUME, like every v1 event, in `presence.events`.
     """
     event = recorded.event
     if recorded.seq == 0:
@@ -204,24 +204,21 @@ def index(recorded: Recorded[Any]) -> Iterable[RowChange]:
     elif isinstance(event, did.RequestSettled | did.AnswerLapsed):
         yield Put(SETTLED, event.id, {"at": recorded.at, "why": getattr(event, "why", "ended")})
     elif isinstance(event, did.EventWithdrawn):
-        said = {"by": recorded.actor.id, "as": event.by, "at": recorded.at}
+        row = {"by": recorded.actor.id, "as": event.by, "at": recorded.at}
         texts = {"reason": event.reason, "evidence": event.evidence}
-        yield Put(WITHDRAWN, event.id, {**said, **texts})
+        yield Put(WITHDRAWN, event.id, {**row, **texts})
+    holder = {"agent": recorded.actor.id, "epoch": recorded.actor.epoch}
     if isinstance(event, did.AgentJoined | did.AgentResumed) and event.session_key:
-        actor = recorded.actor
-        yield Put("presence.sessions", event.session_key, {"agent": actor.id, "epoch": actor.epoch})
+        yield Put("presence.sessions", event.session_key, holder)
     if isinstance(event, did.UsageNoted):
         used = {**msgspec.structs.asdict(event), "agent": recorded.actor.id, "at": recorded.at}
         yield Put(USAGE, f"{recorded.seq:012d}", used)
     if isinstance(event, did.AgentJoined) and event.process_key:
-        holder = {"agent": recorded.actor.id, "epoch": recorded.actor.epoch}
         yield Put("presence.sessions", event.process_key, holder)
 
 
 def _event_rows(recorded: Recorded[Any]) -> Iterable[RowChange]:
-    from moot.protocols.presence import (
-        codec,  # the contract is loaded only where a v1 event is written
-    )
+    from moot.protocols.presence import codec  # imported only to write a v1 event
 
     envelope = codec.make_envelope(recorded)
     yield Put("presence.events", envelope.id, codec.make_document(envelope))
@@ -231,7 +228,7 @@ def _event_rows(recorded: Recorded[Any]) -> Iterable[RowChange]:
 
 
 def _reservation_rows(recorded: Recorded[Any]) -> Iterable[RowChange]:
-    """Ended reservations, by number. A renewed one has not ended: it goes on under a new number."""
+    """Index ended reservations, by number. A renewed one has not ended: only its number changed."""
     event = recorded.event
     stage = TRANSITIONS[Stage.LIVE][type(event)]
     if stage is Stage.LIVE:

@@ -1,11 +1,11 @@
 """The nouns: who is here, what is held, what waits for an answer.
 
-The state holds only what is live, plus counters: what has ended stands in the ledger. What may be
-long are maps in pages of flat structs. A process that has just started, such as a hook, decodes
-only the pages that it looks into (`model.py`).
+The state has only what is live, plus counters: what has ended is in the ledger. Lists that may be
+long are maps in pages of flat structs: a new process, such as a hook, decodes only the pages that
+it reads (`core/paged_map.py`).
 """
 
-from __future__ import annotations
+# No `from __future__ import annotations`: msgspec would compile each annotation in every hook call.
 
 import re
 from collections.abc import Iterator
@@ -19,9 +19,6 @@ from moot.core.clock import MINUTE, Millis, to_text
 from moot.core.errors import Malformed
 from moot.core.paged_map import PagedMap
 
-# No postponed annotations: msgspec would compile each of them anew in every hook.
-
-
 STREAM: Final = "presence"
 DEFAULT_STALE_MILLIS: Final[Millis] = 15 * MINUTE
 # A work item's id: a bead, an issue, a branch. It is part of index keys, so it holds no blanks.
@@ -29,7 +26,7 @@ WORK_ID: Final = re.compile(r"[^\s\x00-\x1f\x7f]{1,200}\Z")
 
 
 def name_with_alias(name: str, alias: str | None) -> str:
-    """Return how a sub-agent is called: amber-otter/2. No agent's name holds a slash."""
+    """Return the name of a sub-agent: amber-otter/2. No agent's name has a slash."""
     return f"{name}/{alias}" if alias else name
 
 
@@ -92,7 +89,7 @@ class ResumeReason(StrEnum):
 
 
 class SubAgent(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """A helper that a session's tool started and that still works, under the session's own name.
+    """A helper that a session's tool started and that still works, under the session's name.
 
     `alias` is its number there: 2 is shown as amber-otter/2. It has no key: the session signs for
     it. `tool_id` is what the tool calls it, `kind` what the tool says it is for.
@@ -106,7 +103,7 @@ class SubAgent(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class Member(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """Who has acted here: the holder (`epoch`) of a name, where, and when last.
+    """An agent that has acted here: the holder (`epoch`) of a name, where, and when last.
 
     OPR-008: `session_agent_id` and `logical_agent_id` are one field in v1; two accessors leave room
     for a split. `sub_agents` are those that have not ended, `sub_agent_count` is the highest number
@@ -165,7 +162,7 @@ class Reservation(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
     @property
     def holder(self) -> str:
-        """Who works there, as people read it: the owner, or one of its sub-agents."""
+        """The name that people read: the owner, or its sub-agent that works there."""
         return name_with_alias(self.owner, self.alias)
 
     def is_held_by(self, name: str, epoch: int) -> bool:
@@ -173,7 +170,7 @@ class Reservation(msgspec.Struct, frozen=True, array_like=True, gc=False):
         return self.owner == name and self.epoch == epoch
 
     def has_ended(self, now: Millis) -> bool:
-        """True if its time has ended. It may still stand in the state until that is recorded."""
+        """True if its time has ended. It may still be in the state until that is recorded."""
         return self.expires_at is not None and self.expires_at <= now
 
 
@@ -181,8 +178,8 @@ class PresenceMessage(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A HANDOFF or BLOCKED that waits for an acceptance, or an event that may still be marked seen.
 
     `key` is the comparable form of `scope` (of an INCURSION: of what was held), `seen_by` the
-    agents that have marked it. `settled`: what a BLOCKED asked for has come about, or nobody is
-    left who could do it.
+    agents that have marked it. `settled`: what a BLOCKED asked for has happened, or its receiver
+    has ended.
     """
 
     id: str
@@ -233,7 +230,7 @@ class State(msgspec.Struct, frozen=True):
 
     @property
     def members(self) -> tuple[Member, ...]:
-        """All of them by name. This decodes every page: whoever wants one looks it up."""
+        """All members, by name. This decodes every page; `find_member` decodes only one."""
         return tuple(self.members_by_name.values())
 
     @property
@@ -243,18 +240,18 @@ class State(msgspec.Struct, frozen=True):
 
     @property
     def worktrees(self) -> set[str]:
-        """Where something is held, or somebody is who has not left; no page is decoded for it."""
+        """Worktrees of reservations, and of members that have not left. Decodes no page."""
         here = {worktree for worktree, _, left in self.members_by_name.notes() if not left}
         return {str(worktree) for worktree in here | self.held_worktrees if worktree}
 
     @property
     def held_worktrees(self) -> set[str]:
-        """From where reservations are counted."""
+        """Worktrees that reservations are relative to. Decodes no page."""
         return {str(worktree) for worktree, _ in self.live_by_key.notes()}
 
     @property
     def branches(self) -> set[str]:
-        """On which something is held, or somebody has worked; no page is decoded for it."""
+        """Branches of reservations and members. Decodes no page."""
         notes = (*self.members_by_name.notes(), *self.live_by_key.notes())
         return {str(branch) for _, branch, *_left in notes if branch is not None}
 
@@ -266,7 +263,7 @@ class State(msgspec.Struct, frozen=True):
 # stays a path, and its case does not matter; the rest is compared as it is written.
 #
 # Its key is its name. A file that is named like a resource has a key that begins with `./`, and is
-# typed so too.
+# typed in the same way.
 
 TASK: Final = "task"
 _KIND: Final = r"[A-Za-z][A-Za-z0-9_-]+:"
@@ -283,7 +280,7 @@ def key_of_file(path: str) -> str:
 
 
 def read_resource(text: str) -> str:
-    """Return the name that is compared and shown; Malformed if it could be taken for another."""
+    """Return the name to compare and to show; Malformed if it could be taken for another."""
     kind, _, name = text.partition(":")
     if not name or name != name.strip():
         raise Malformed(
@@ -301,13 +298,13 @@ def read_resource(text: str) -> str:
 
 
 def task_resource(work: str) -> str:
-    """Return the resource that stands for a work item: whoever holds it works on it alone."""
+    """Return the resource of a work item: only the agent that holds it works on the item."""
     return read_resource(f"{TASK}:{work}")
 
 
-# Numbers that are given once: v1 event ids (OPR-051) and the fencing numbers of leases.
+# Numbers that are used once: v1 event ids (OPR-051) and the fencing numbers of leases.
 #
-# A decision may record several events; it draws their numbers here, counting on from the state.
+# A decision may record several events and gets their numbers here, counting on from the state.
 # They are unique because decisions are made one after the other, under the write lock.
 
 EVENT_ID: Final = re.compile(r"proto_(\d{8})_(\d{3,})\Z", re.ASCII)
@@ -333,7 +330,7 @@ class NextNumbers:
 
 
 def count_event(state: State, event_id: str) -> tuple[str, int]:
-    """The `day` and `day_count` of a state after `event_id` is on record; they never go back."""
+    """Return `day` and `day_count` after `event_id` was recorded; they never go back."""
     parts = EVENT_ID.match(event_id)
     if parts is None:
         return state.day, state.day_count
@@ -343,8 +340,8 @@ def count_event(state: State, event_id: str) -> tuple[str, int]:
 # Finding reservations and members by key, without looking at all of them.
 #
 # Keys are paths with `/`, so everything below a scope is one run: from `scope/` up to `scope0`, as
-# `0` follows `/` in ASCII. Named resources stand among them under their names; nothing is above or
-# below one.
+# `0` follows `/` in ASCII. The keys of named resources are their names; nothing is above or below
+# one.
 
 
 def find_reservation(state: State, key: str) -> Reservation | None:
@@ -358,7 +355,7 @@ def find_member(state: State, name: str) -> Member | None:
 
 
 def reservations_above(state: State, key: str) -> Iterator[Reservation]:
-    """Reservations of the folders that hold `key`, from the root down: one look for each."""
+    """Yield the reservations of the folders that contain `key`, from the root down."""
     if is_resource(key):
         return
     folders = ("", *(key[:at] for at, letter in enumerate(key) if letter == "/"))
@@ -367,7 +364,7 @@ def reservations_above(state: State, key: str) -> Iterator[Reservation]:
 
 
 def reservations_below(state: State, key: str) -> tuple[Reservation, ...]:
-    """Reservations inside `key`, without its own."""
+    """Return the reservations inside `key`, without its own."""
     if is_resource(key):
         return ()
     if not key:
@@ -376,7 +373,7 @@ def reservations_below(state: State, key: str) -> tuple[Reservation, ...]:
 
 
 def overlapping_reservations(state: State, key: str) -> Iterator[Reservation]:
-    """Yield all that is exact or partial to `key`: above it, the same, below it."""
+    """Yield the reservations that overlap `key`: above it, the same, below it."""
     yield from reservations_above(state, key)
     same = find_reservation(state, key)
     if same is not None:
@@ -385,7 +382,7 @@ def overlapping_reservations(state: State, key: str) -> Iterator[Reservation]:
 
 
 def group_by_owner(state: State) -> dict[str, list[Reservation]]:
-    """What each name holds: one look at the whole list, for whoever asks about many names."""
+    """Return what each name holds, in one pass over the whole list."""
     by_owner: dict[str, list[Reservation]] = {}
     for held in state.live_by_key.values():
         by_owner.setdefault(held.owner, []).append(held)

@@ -1,7 +1,7 @@
 """Whose reservations are in the way of a claim, and how alive their owners are.
 
-The decision, the guard that records nothing and the engine, which must know whose signs of life to
-prove first, all ask here, so that they cannot disagree.
+The decision, the guard, which records nothing, and the engine, which must know whose signs of life
+to prove, all use this module, so that they cannot disagree.
 """
 
 from __future__ import annotations
@@ -19,9 +19,8 @@ from moot.protocols.presence.liveness import LivenessVerdict
 from moot.protocols.presence.model import Kind, Liveness, Reservation, Stage, State
 from moot.protocols.presence.paths import Scope, classify_overlap, is_inside
 
-# A living (active) agent is never taken over. Who may take from whom, by the owner's liveness and
-# whether `--takeover-stale` was given: how the old reservation is archived, or None for refused
-# (section 4.4, B-15, B-16).
+# Who may take from whom (section 4.4, B-15, B-16): owner's liveness -> `--takeover-stale` was given
+# -> how the old reservation is archived, or None: refused. Nobody takes from an active agent.
 TAKEOVER: Final[dict[Liveness, dict[bool, Stage | None]]] = {
     Liveness.ACTIVE: {False: None, True: None},  # OPR-030
     Liveness.STALE: {False: None, True: Stage.TAKEN_OVER},  # OPR-031
@@ -30,9 +29,9 @@ TAKEOVER: Final[dict[Liveness, dict[bool, Stage | None]]] = {
 
 
 class OverlapConflict(msgspec.Struct, frozen=True):
-    """A claim meets what someone else holds; `verdict` says how alive that owner is.
+    """A claim overlaps what another agent holds; `verdict` says how alive that owner is.
 
-    `own_session`: it is a sub-agent of the very session that asks, still at work.
+    `own_session`: the holder is a sub-agent of the requester's session, still at work.
     """
 
     claim: Scope
@@ -44,7 +43,7 @@ class OverlapConflict(msgspec.Struct, frozen=True):
 
     @property
     def sentence(self) -> str:
-        """What the refused agent reads: who holds what, for which work, and how alive they are."""
+        """The text for the refused agent: who holds what, for which work, and their liveness."""
         held, verdict = self.held, self.verdict
         work = f" for {quote_name(held.work)}" if held.work else ""
         return (
@@ -72,9 +71,9 @@ class OverlapConflict(msgspec.Struct, frozen=True):
 class Requester(msgspec.Struct, frozen=True):
     """Who asks, when, with the proved signs of life of the others (`seen`).
 
-    `stale_millis` is after how long the asker calls them stale; None: as the workspace does.
-    `alias` says who of a session asks: one of its sub-agents, or its main agent (empty). None: that
-    is not known, and nothing of the session's own is in its way.
+    `stale_millis` is the requester's stale time; None: the workspace's. `alias` is the sub-agent of
+    the session that asks, empty for its main agent. None means unknown: then no reservation of the
+    same session conflicts.
     """
 
     name: str
@@ -88,7 +87,7 @@ class Requester(msgspec.Struct, frozen=True):
 def find_conflicts(
     state: State, claims: Iterable[Scope], requester: Requester
 ) -> Iterator[OverlapConflict]:
-    """Yield every overlapping reservation of another holder, without those whose time is over."""
+    """Yield every overlapping reservation of another holder that has not ended."""
     for claim in claims:
         for held in model.overlapping_reservations(state, claim.key):
             if not is_in_the_way(state, held, requester):
@@ -103,10 +102,10 @@ def find_conflicts(
 
 
 def is_in_the_way(state: State, held: Reservation, requester: Requester) -> bool:
-    """Does this reservation keep the requester off?
+    """True if this reservation keeps the requester from writing.
 
-    Another holder's does. Within one session only what a sub-agent works on does, while it works;
-    what the session itself holds is there for all of it.
+    A reservation of another holder does. Within one session only that of a sub-agent at work does;
+    what the session itself holds is for all of its sub-agents.
     """
     if held.has_ended(requester.now):
         return False
@@ -116,7 +115,7 @@ def is_in_the_way(state: State, held: Reservation, requester: Requester) -> bool
 
 
 def is_of_sibling(held: Reservation, requester: Requester) -> bool:
-    """Is this the work of another of the requester's own session, as far as that is known?"""
+    """True if another sub-agent of the requester's session is known to hold this."""
     return (
         requester.alias is not None
         and bool(held.alias)
@@ -126,29 +125,29 @@ def is_of_sibling(held: Reservation, requester: Requester) -> bool:
 
 
 def is_of_quiet_sibling(state: State, held: Reservation, requester: Requester) -> bool:
-    """Has the sub-agent who held this gone quiet, or ended without a word?"""
+    """True if a sibling held this and has gone quiet or ended."""
     if not is_of_sibling(held, requester):
         return False
     return judge_sibling(state, held, requester).liveness is not Liveness.ACTIVE
 
 
 def judge_sibling(state: State, held: Reservation, requester: Requester) -> LivenessVerdict:
-    """Return how alive the sub-agent is who works there: evicted, if it is not at work any more."""
+    """Judge how alive the sub-agent is that works there: evicted, if it has ended."""
     stale = liveness.longer_stale_time(requester.stale_millis, state.stale_millis)
     session = sub_agents.find_session(state, held.owner, held.epoch)
     sibling = sub_agents.find_by_alias(session, held.alias)
     if sibling is None:
-        ruled = f"{held.holder} has ended"
-        return LivenessVerdict(Liveness.EVICTED, requester.now, stale, reason=ruled)
+        reason = f"{held.holder} has ended"
+        return LivenessVerdict(Liveness.EVICTED, requester.now, stale, reason=reason)
     return sub_agents.judge_sub_agent(sibling, requester.now, stale)
 
 
 def judge_owner(
     state: State, held: Reservation, requester: Requester, shown_by: Millis | None = None
 ) -> tuple[LivenessVerdict, SignOfLife | None]:
-    """Return how alive the owner is: evicted, if the name is unknown or has a later holder (B-35).
+    """Judge how alive the owner is: evicted, if the name is unknown or has a later holder (B-35).
 
-    `shown_by` is the stale time for who only reads; what is decided goes by the longer of two.
+    `shown_by` is the stale time for display only; decisions use the longer of the two times.
     """
     member = model.find_member(state, held.owner)
     stale = shown_by or liveness.longer_stale_time(requester.stale_millis, state.stale_millis)
@@ -157,14 +156,14 @@ def judge_owner(
         or member.epoch > held.epoch
         or (held.owner == requester.name and held.epoch < requester.epoch)
     ):
-        ruled = f"it belongs to an earlier {held.owner}"
-        return LivenessVerdict(Liveness.EVICTED, requester.now, stale, reason=ruled), None
+        reason = f"it belongs to an earlier {held.owner}"
+        return LivenessVerdict(Liveness.EVICTED, requester.now, stale, reason=reason), None
     sign = requester.seen.get(held.owner)
     return liveness.judge_sign(sign, member.last_at, requester.now, stale), sign
 
 
 def find_owners(state: State, claims: Iterable[Scope]) -> tuple[str, ...]:
-    """Return whose signs of life decide about these claims."""
+    """Return the owners of overlapping reservations, whose signs of life decide."""
     names = (
         held.owner for claim in claims for held in model.overlapping_reservations(state, claim.key)
     )
@@ -172,13 +171,13 @@ def find_owners(state: State, claims: Iterable[Scope]) -> tuple[str, ...]:
 
 
 def find_lapsed(state: State, claims: Iterable[Scope], now: Millis) -> tuple[Reservation, ...]:
-    """Overlapping reservations whose time is over but which nobody has archived yet."""
+    """Return overlapping reservations that have ended but are not archived yet."""
     leases = (held for claim in claims for held in model.overlapping_reservations(state, claim.key))
     return tuple({held.fencing: held for held in leases if held.has_ended(now)}.values())
 
 
 def first_by_reservation(conflicts: Iterable[OverlapConflict]) -> tuple[OverlapConflict, ...]:
-    """Return the first conflict with each reservation: several claims may meet the same one."""
+    """Return the first conflict with each reservation: several claims may overlap the same one."""
     first: dict[int, OverlapConflict] = {}
     for conflict in conflicts:
         first.setdefault(conflict.held.fencing, conflict)

@@ -6,12 +6,12 @@
     4  no trailing slash, except at a root
 
 A final `/*` means the folder itself; `*` alone is the root; any other `*` or `?` is refused.
-Brackets and braces are letters, because there are folders named so: `app/[id]/page.tsx`.
+Brackets and braces are plain characters, because folders have such names: `app/[id]/page.tsx`.
 A text like `port:3000` is no path but a named resource (`model.py`), unless `./` precedes it.
 Windows rules hold when the root looks like `C:/...` or `\\\\server\\share`, on any host.
 
-That is how scopes are recorded, and how the library takes them. On the command line of `moot` they
-are typed as for git (B-11): `read_typed` makes scopes of what is typed, `write_typed` the reverse.
+Records and the library have scopes in this form. On the command line of `moot` they are typed as
+for git (B-11): `read_typed` reads what was typed, `write_typed` does the reverse.
 """
 
 from __future__ import annotations
@@ -59,9 +59,9 @@ def has_windows_root(root: str) -> bool:
 
 
 def resolve_path(path: str, root: str) -> str:
-    """Steps 1, 2 and 4: absolute, with `/`, case kept (OPR-035, OPR-036, OPR-038).
+    """Do steps 1, 2 and 4: absolute, with `/`, case kept (OPR-035, OPR-036, OPR-038).
 
-    Relative paths start at the root, not at the current folder (B-11): everyone counts alike.
+    Relative paths start at the root, not at the current folder (B-11), so that all agents agree.
     """
     if has_windows_root(root):
         return ntpath.normpath(ntpath.join(root, path)).replace("\\", "/")
@@ -70,12 +70,12 @@ def resolve_path(path: str, root: str) -> str:
 
 
 def fold_case(resolved: str, root: str) -> str:
-    """Step 3: case is ignored under Windows rules and nowhere else (OPR-037)."""
+    """Do step 3: ignore case under Windows rules and nowhere else (OPR-037)."""
     return resolved.lower() if has_windows_root(root) else resolved
 
 
 def classify_overlap(a: str, b: str) -> Kind:
-    """Exact, partial or disjoint, of two comparable texts of the same root.
+    """Classify two comparable texts of the same root: exact, partial or disjoint.
 
     Symmetric and total (OPR-048). The examples of the document: `src/lib` and `src/lib/parser.ts`
     are partial (OPR-044, OPR-045), a file and itself exact (OPR-046), `src/lib` and
@@ -118,7 +118,7 @@ def _comparable(resolved: str, root: str) -> str:
 
 
 def read_scope(text: str, root: str) -> Scope:
-    """Return a scope as a person types it; Malformed says what is wrong, with a stable code."""
+    """Read a scope as a person types it; Malformed says what is wrong, with a stable code."""
     if is_resource(text):
         require_scope_text(text)
         name = read_resource(text)
@@ -133,16 +133,17 @@ def strip_wildcard(text: str, root: str) -> str:
 
 
 def read_path(text: str, root: str) -> Scope:
-    """One real file or folder, named literally: its `*` is a letter, and it is no resource."""
+    """Read the literal name of a file or folder: `*` is a plain character, and no resource."""
     require_scope_text(text)
     return _scope_inside(text, root, text, wildcard=False)
 
 
 def read_typed(text: str, folder: str, root: str) -> str:
-    """Return the scope that is meant by `text`, typed where one stands in `folder`.
+    """Return the scope for `text`, as typed in the current folder `folder`.
 
-    `x` is beside us, `:/x` at the root, `*` this folder with all in it; a resource is the same
-    everywhere. What lies outside of the root is given back absolute, for the caller to refuse.
+    `x` is in the current folder, `:/x` at the root, `*` is the current folder with all in it; a
+    resource is the same everywhere. A path outside of the root is returned absolute, for the caller
+    to refuse.
     """
     if not text.strip() or is_resource(text):
         return text
@@ -164,19 +165,19 @@ def read_typed(text: str, folder: str, root: str) -> str:
 
 
 def write_typed(scope: str) -> str:
-    """How a scope is typed so that it means the same in every folder; a shell may need quotes."""
+    """Write a scope so that it means the same in every folder; a shell may need quotes."""
     if is_resource(scope):
         return scope
     return FROM_ROOT + ("" if scope == "." else scope.removeprefix("./"))
 
 
 def read_path_or_resource(text: str, root: str) -> Scope:
-    """A path named literally, or a resource: a file that is named like one begins with `./`."""
+    """Read a literal path or a resource; a file that is named like one begins with `./`."""
     return read_scope(text, root) if is_resource(text) else read_path(text, root)
 
 
 def require_absolute_root(root: str) -> str:
-    """`root` with `/`, case kept (B-37); Malformed if it is not absolute."""
+    """Return `root` with `/`, case kept (B-37); Malformed if it is not absolute."""
     flavour = ntpath if has_windows_root(root) else posixpath
     if not flavour.isabs(root) or _has_control_characters(root):
         raise Malformed(f"{root!r} is not an absolute folder", code="bad_root")
@@ -184,9 +185,9 @@ def require_absolute_root(root: str) -> str:
 
 
 def warn_of_symlink(text: str, real: str, root: str) -> Finding | None:
-    """A warning if `text` is a link: names are compared and links not followed (B-12, OPR-035).
+    """Warn if `text` is a link: names are compared and links not followed (B-12, OPR-035).
 
-    `real` is where it leads; the caller has looked, for nothing here reads the disk.
+    `real` is its target, which the caller has read: nothing here reads the disk.
     """
     scope = read_scope(text, root)
     if is_resource(scope.key):
@@ -222,7 +223,7 @@ def _split_wildcard(text: str, root: str) -> tuple[str, bool]:
 
 
 def require_scope_text(text: str) -> None:
-    """Malformed if no scope can be written so, whatever it may mean."""
+    """Raise Malformed if the text cannot be a scope: empty, too long, control characters."""
     if not text.strip():
         raise Malformed("a scope may not be empty", code="scope_empty", hint="`.` is the root")
     if len(text) > MAX_SCOPE_CHARACTERS or _has_control_characters(text):
@@ -234,20 +235,20 @@ def require_scope_text(text: str) -> None:
 
 
 def _has_control_characters(text: str) -> bool:
-    """Half a character counts too. Nearly every path is printable, and then it has neither."""
+    """True for control characters and lone surrogates. Most paths are printable: a fast answer."""
     return not text.isprintable() and re.search(_CONTROL, text) is not None
 
 
 def _scope_inside(path: str, root: str, text: str, wildcard: bool) -> Scope:
-    """Return a scope relative to the root; Malformed if it lies outside of it (B-14).
+    """Return a scope relative to the root; Malformed if it is outside of it (B-14).
 
-    Relative, so that two worktrees name the same file alike and collide on it.
+    Relative, so that two worktrees have the same name for the same file, and conflict on it.
     """
     top, full = require_absolute_root(root), resolve_path(path, root)
     key, top_key = fold_case(full, root), fold_case(top, root)
     if key != top_key and not is_inside(key, top_key):
         raise Malformed(
-            f"{text!r} lies outside of {top}", code="scope_outside", hint="stay in the project"
+            f"{text!r} is outside of {top}", code="scope_outside", hint="stay in the project"
         )
     # Counted in segments: lower case may be longer than the text it came from.
     depth = len([part for part in top.split("/") if part])

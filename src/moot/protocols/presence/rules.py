@@ -10,14 +10,14 @@ from __future__ import annotations
 from typing import Any
 
 from moot.core.findings import Rule, Severity
-from moot.core.machine import Command
+from moot.core.machine import Command, empty
 from moot.protocols.presence import checks as breach
 from moot.protocols.presence import commands as ask
 
 _READABLE: tuple[Rule[Any], ...] = (
     Rule("B-14", "scope_empty", "a scope may not be empty", breach.unreadable_scope("scope_empty"),
          "`.` is the whole project", requirement="OPR-034"),
-    Rule("B-14", "scope_outside", "a scope lies inside the project",
+    Rule("B-14", "scope_outside", "a scope is inside the project",
          breach.unreadable_scope("scope_outside"),
          "name a file or folder of this worktree", requirement="OPR-034"),
     Rule("OPR-043", "unsupported_glob", "only a final /* is understood",
@@ -117,7 +117,7 @@ RULES: dict[type[Command], tuple[Rule[Any], ...]] = {
         _SOMEONE,
         _WORK_ID,
         Rule("OPR-102", "bad_usage", "what was used is counted in whole numbers from zero on",
-             breach.bad_usage, "leave it away: what is not noted counts as unknown"),
+             breach.bad_usage, "leave it out: usage that is not recorded counts as unknown"),
     ),
     ask.Reserve: _RESERVE,
     ask.TakeOver: _RESERVE,
@@ -134,7 +134,7 @@ RULES: dict[type[Command], tuple[Rule[Any], ...]] = {
     ),
     ask.SendHandoff: (
         Rule("OPR-062", "text_missing", "subject, summary and next_action are required",
-             breach.text_missing("subject", "summary", "next_action"),
+             empty("subject", "summary", "next_action"),
              "--subject, --summary and --next-action each need text"),
         *_SEND,
         Rule("B-26", "nothing_to_move", "accepting it will move no reservation",
@@ -146,7 +146,7 @@ RULES: dict[type[Command], tuple[Rule[Any], ...]] = {
     ),
     ask.SendBlocked: (
         Rule("OPR-064", "text_missing", "subject, blocker and requested_action are required",
-             breach.text_missing("subject", "blocker", "requested_action"),
+             empty("subject", "blocker", "requested_action"),
              "--subject, --blocker and --requested-action each need text"),
         Rule("OPR-065", "bad_urgency", "urgency is low, medium or high", breach.bad_urgency,
              "--urgency low, medium or high"),
@@ -154,7 +154,7 @@ RULES: dict[type[Command], tuple[Rule[Any], ...]] = {
     ),
     ask.MarkSeen: (
         _KNOWN_EVENT,
-        Rule("B-27", "not_addressed", "only whom it was sent to has seen it",
+        Rule("B-27", "not_addressed", "only its receiver marks it as seen",
              breach.seen_by_another, "`moot event list` shows what was sent to whom",
              requirement="OPR-105"),
     ),
@@ -164,7 +164,7 @@ RULES: dict[type[Command], tuple[Rule[Any], ...]] = {
              "`moot event list` shows what was sent to whom", requirement="OPR-105"),
         Rule("B-27", "ack_forbidden", "only the receiver may accept", breach.not_the_receiver,
              "`moot event list` shows what was sent to whom", requirement="OPR-105"),
-        Rule("B-27", "request_settled", "nobody waits for it any more", breach.nobody_waits,
+        Rule("B-27", "request_settled", "it no longer waits", breach.no_longer_waits,
              "nothing is left to do", Severity.WARNING, requirement="OPR-106"),
         Rule("B-26", "nothing_moved", "accepted, but no reservation moved",
              breach.accepted_but_nothing_moved, "reserve the scope yourself once it is free",
@@ -199,7 +199,7 @@ RULES: dict[type[Command], tuple[Rule[Any], ...]] = {
     ask.EndSubAgent: (_SOMEONE, _SUB_AGENT, _LONG),
     ask.LapseAnswer: (
         _BY_MACHINE,
-        Rule("OPR-106", "event_not_found", "only what is still waited for can lapse",
+        Rule("OPR-106", "event_not_found", "only a message that still waits can lapse",
              breach.nothing_to_lapse, "`moot event list` shows what was sent to whom"),
     ),
     ask.Withdraw: (
@@ -226,8 +226,8 @@ RULES: dict[type[Command], tuple[Rule[Any], ...]] = {
     ),
     ask.EndGone: (
         _BY_MACHINE,
-        Rule("P-44", "work_unfinished", "the gone session has uncommitted work",
-             breach.gone_with_uncommitted_work, "`moot run --adopt NAME` goes on with it",
+        Rule("P-44", "work_unfinished", "the exited session has uncommitted work",
+             breach.exited_with_uncommitted_work, "`moot run --adopt NAME` continues it",
              requirement="OPR-030"),
     ),
     ask.FreeScopes: (

@@ -1,8 +1,8 @@
-"""Sub-agents of one session: who of them acts, who is still at work, who holds another off.
+"""Sub-agents of one session: which one acts, which are at work, which one blocks another.
 
-To every other agent they are their session: it owns what they hold and signs what they do. Among
-themselves, and towards their session's main agent, each keeps what it works on until it ends, or
-until nothing was seen of it for the stale time.
+For other agents a sub-agent is its session, which owns what it holds and signs what it does. Within
+the session, each sub-agent keeps what it works on until it ends, or until it showed no sign of life
+for the stale time.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ replace = msgspec.structs.replace
 
 
 def find_session(state: State, name: str, epoch: int) -> Member | None:
-    """Return that very holder of the name; None if it has not acted here, or another has since."""
+    """Return this holder of the name; None if it has not acted here, or a later one has."""
     member = model.find_member(state, name)
     return member if member is not None and member.epoch == epoch else None
 
@@ -41,9 +41,9 @@ def find_by_alias(member: Member | None, alias: str) -> SubAgent | None:
 
 
 def read_alias(state: State, name: str, epoch: int, tool_id: str | UnsetType) -> str | None:
-    """Return the alias under which that sub-agent acts, or would if it began now.
+    """Return the alias of that sub-agent, or the one it would get if it began now.
 
-    Empty for the session's main agent, None if it is not known who of the session acts.
+    Empty for the session's main agent, None if it is unknown which sub-agent acts.
     """
     if isinstance(tool_id, UnsetType):
         return None
@@ -59,12 +59,12 @@ def next_alias(member: Member | None) -> str:
 
 
 def judge_sub_agent(sub_agent: SubAgent, now: Millis, stale_millis: Millis) -> LivenessVerdict:
-    """How alive it is by what was recorded of it; its session's heartbeats say nothing of it."""
+    """Judge by what was recorded of it; its session's heartbeats do not count."""
     return judge_liveness(sub_agent.last_at, now, stale_millis, "its last recorded act")
 
 
 def is_quiet(sub_agent: SubAgent, now: Millis, stale_millis: Millis) -> bool:
-    """True if nothing was seen of it for so long that it holds nobody off any more."""
+    """True if it showed no sign of life for so long that it blocks no other sub-agent."""
     return judge_sub_agent(sub_agent, now, stale_millis).liveness is not Liveness.ACTIVE
 
 
@@ -74,13 +74,13 @@ def needs_sign(sub_agent: SubAgent, now: Millis, stale_millis: Millis) -> bool:
 
 
 def works_on(state: State, held: Reservation, now: Millis) -> bool:
-    """True if a sub-agent is at work there: whoever gives back everything must not expose it."""
+    """True if a sub-agent is at work there: releasing `all` must not expose it."""
     worker = find_by_alias(find_session(state, held.owner, held.epoch), held.alias)
     return worker is not None and not is_quiet(worker, now, state.stale_millis)
 
 
 def add(member: Member, sub_agent: SubAgent) -> Member:
-    """With one more at work. Beyond the limit the one longest silent drops out."""
+    """Return the member with this sub-agent at work; at the limit, drop the longest silent."""
     others = [each for each in member.sub_agents if each.alias != sub_agent.alias]
     if len(others) >= MAX_AT_WORK:
         others.remove(longest_silent(others))
@@ -99,7 +99,7 @@ def remove(member: Member, alias: str) -> Member:
 
 
 def see(member: Member, alias: str, at: Millis) -> Member:
-    """With a later sign of life of this sub-agent, if it is at work."""
+    """Return the member with a later sign of life of this sub-agent, if it is at work."""
     known = find_by_alias(member, alias)
     if known is None or known.last_at >= at:
         return member
@@ -111,5 +111,5 @@ def see(member: Member, alias: str, at: Millis) -> Member:
 
 
 def _is_number(alias: str) -> bool:
-    """Any text may stand in a record; only a short number counts on."""
+    """True for a short number; a record may have any text."""
     return len(alias) <= 9 and alias.isascii() and alias.isdigit()

@@ -60,7 +60,7 @@ class TimelineRow(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def mark(self) -> str:
-        """That nobody waits for it any more, and who withdrew it; most rows have none."""
+        """A mark for a row that is settled or withdrawn; most rows have none."""
         settled = f" [{self.status.lower()}]" if self.status == labels.SETTLED else ""
         return settled if self.withdrawn is None else f" [{self.withdrawn}]"
 
@@ -84,10 +84,10 @@ def make_timeline(
     withdrawn: Mapping[str, Withdrawal] = {},
     settled: Container[str] = frozenset(),
 ) -> tuple[TimelineRow, ...]:
-    """Return events and receipts by time; the receipt of an event never stands above it.
+    """Return events and receipts by time; a receipt is never before its event.
 
     `refused` are the ids of INCURSIONs that were refused, so that nothing happened; `withdrawn`
-    are, by id, events that are false or not needed, `settled` those that nobody waits for.
+    are, by id, events that are false or not needed, `settled` those that wait no longer.
     """
     by_id = {envelope["id"]: envelope for envelope in envelopes}
     known = [receipt for receipt in receipts if receipt.event in by_id]
@@ -149,7 +149,7 @@ _SHOWN_FIELDS: Final[dict[EventType, tuple[str, str]]] = {
 
 
 def _status(envelope: Document, receipts: Iterable[GivenReceipt], settled: Container[str]) -> str:
-    """Return how far it has come with the one it was sent to; others may have seen it, too."""
+    """Return how far it has come with its receiver; receipts of others do not count."""
     if envelope["id"] in settled:
         return labels.SETTLED
     theirs = {

@@ -1,6 +1,6 @@
 """What people and agents read of presence: Structs whose fields are the JSON of every surface.
 
-Liveness is derived here each time (OPR-029), from signs of life that the caller has had proved
+Liveness is computed here each time (OPR-029), from signs of life that the engine has proved
 (`Engine.signs`); nothing is read from a clock or a store.
 """
 
@@ -15,7 +15,6 @@ from moot.core.clock import Millis, to_text
 from moot.core.machine import SignOfLife, fill_from
 from moot.core.text import Quoted, quote_optional
 from moot.protocols.presence import labels, liveness, model, overlap, sub_agents
-from moot.protocols.presence import labels as work_state
 from moot.protocols.presence.labels import Health, WorkState
 from moot.protocols.presence.liveness import LivenessVerdict
 from moot.protocols.presence.model import (
@@ -35,11 +34,11 @@ from moot.protocols.presence.paths import Scope
 
 
 class Observation(msgspec.Struct, frozen=True):
-    """From when and with what knowledge one looks.
+    """The time and the facts from which liveness is judged.
 
-    `seen` are the proved signs of life. `stale_millis` is after how long the reader calls an agent
-    stale (None: as the workspace does). `registered` says since when names have their holder, which
-    counts as a first sign of life (B-35).
+    `seen` are the proved signs of life. `stale_millis` is the reader's stale time (None: the
+    workspace's). `registered` is when each name got its holder, which counts as a first sign of
+    life (B-35).
     """
 
     now: Millis
@@ -49,7 +48,7 @@ class Observation(msgspec.Struct, frozen=True):
 
 
 def observe_liveness(state: State, name: str, observation: Observation) -> LivenessVerdict:
-    """Return how alive `name` is; whoever never acted here is judged by its sign of life alone."""
+    """Judge how alive `name` is; without an act here, by its sign of life alone."""
     member = model.find_member(state, name)
     stale = liveness.shown_stale_time(observation.stale_millis, state.stale_millis)
     acted, sign = member.last_at if member is not None else None, observation.seen.get(name)
@@ -62,7 +61,7 @@ def observe_liveness(state: State, name: str, observation: Observation) -> Liven
 class SubAgentView(msgspec.Struct, frozen=True, kw_only=True):
     """A sub-agent at work: `name` is its alias, such as amber-otter/2.
 
-    It has no key of its own: `signed_by` is the agent whose session it belongs to and signs for it.
+    It has no key: `signed_by` is the agent whose session it belongs to and that signs for it.
     """
 
     name: str
@@ -77,7 +76,7 @@ class SubAgentView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AgentView(msgspec.Struct, frozen=True, kw_only=True):
-    """One agent, how alive it is, and the facts that say so.
+    """One agent, its liveness, and the facts that decide it.
 
     OPR-007, OPR-008: identity and persona are both shown, though v1 keeps them in one field.
     `holds` is all that its session holds, its sub-agents included.
@@ -136,9 +135,9 @@ class PresenceMessageView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class WorkItemView(msgspec.Struct, frozen=True):
-    """How a work item stands, and who works on it.
+    """The state of a work item, and who works on it.
 
-    `close` is the command that closes it, of one that was given back and is committed.
+    `close` is the command that closes it, if it was given back and is committed.
     """
 
     work: Quoted
@@ -155,12 +154,12 @@ class StatusCounts(msgspec.Struct, frozen=True):
 
 
 class StatusPart(NamedTuple):
-    """What one screen shows of a crowd: these agents, reservations and work items.
+    """The agents, reservations and work items to show, if there are too many for one screen.
 
     `held_by` has, by name, what each of the agents holds.
-    `speakers` are those whose liveness says how a work item stands (None: all who work on it).
-    `unshown_liveness` is how alive those are who are here and not shown: the health of the whole
-    speaks of them, too.
+    `speakers` are agents whose liveness decides the state of a work item (None: all on it).
+    `unshown_liveness` is the liveness of agents that are here and not shown: it counts for the
+    health of the project.
     """
 
     agents: tuple[str, ...]
@@ -191,7 +190,7 @@ def view_agent(state: State, name: str, observation: Observation) -> AgentView:
 def view_agents(
     state: State, names: Iterable[str], observation: Observation
 ) -> tuple[AgentView, ...]:
-    """Return each of these names; the reservations are looked through once for all of them."""
+    """View each of these agents, with one pass over the reservations."""
     return _view_agents(state, names, observation, model.group_by_owner(state))
 
 
@@ -242,7 +241,7 @@ def view_sub_agents(state: State, name: str, observation: Observation) -> tuple[
             name,
             each,
             sub_agents.judge_sub_agent(each, observation.now, stale),
-            tuple(Quoted(one.scope) for one in held if one.alias == each.alias),
+            tuple(Quoted(lease.scope) for lease in held if lease.alias == each.alias),
         )
         for each in member.sub_agents
     )
@@ -265,14 +264,14 @@ def _view_sub_agent(
 
 
 def _liveness_label(member: Member | None, liveness: Liveness) -> str:
-    """Whoever never joined is not here, however lately the name was registered."""
+    """Return the label of the liveness; an agent that never joined is not here."""
     if member is None:
         return labels.NOT_HERE
     return labels.LEFT if member.left else labels.LIVENESS_LABELS[liveness]
 
 
 def view_members(state: State, observation: Observation) -> tuple[AgentView, ...]:
-    """Return who is here, by name; those who have left are not."""
+    """View the agents that are here, by name, without those that have left."""
     return view_agents(state, (member.name for member in _members_here(state)), observation)
 
 
@@ -298,7 +297,7 @@ def view_reservation(state: State, held: Reservation, observation: Observation) 
 def view_reservations(
     state: State, observation: Observation, owner: str | None = None
 ) -> tuple[ReservationView, ...]:
-    """Return what is held, by path. What has lapsed is left out, even if it is not archived yet."""
+    """View the reservations, by path, without those that have ended but are not archived."""
     return tuple(
         view_reservation(state, held, observation)
         for held in state.live
@@ -307,7 +306,7 @@ def view_reservations(
 
 
 def view_pending(state: State, agent: str | None = None) -> tuple[PresenceMessageView, ...]:
-    """Events that owe an acceptance, oldest first; `agent` narrows to those it owes (OPR-106)."""
+    """View events that wait for an acceptance, of all or of `agent`, oldest first (OPR-106)."""
     waiting = sorted(state.pending.values(), key=lambda message: (message.at, message.id))
     return tuple(view_message(each) for each in waiting if agent in (None, each.to))
 
@@ -337,9 +336,9 @@ def view_status(
     reader: str | None = None,
     part: StatusPart | None = None,
 ) -> PresenceStatusView:
-    """OPR-095: overlaps of work and agents gone quiet are visible on one screen.
+    """OPR-095: show overlaps of work and quiet agents on one screen.
 
-    `part` is what of it is shown (None: all who are here, and all that is held).
+    `part` limits what is shown (None: all agents here, and all reservations).
     """
     if part is None:
         here, held = view_members(state, observation), view_reservations(state, observation)
@@ -347,7 +346,7 @@ def view_status(
         alive = [view.liveness for view in here]
     else:
         here = _view_agents(state, part.agents, observation, part.held_by)
-        held = tuple(view_reservation(state, one, observation) for one in part.reservations)
+        held = tuple(view_reservation(state, lease, observation) for lease in part.reservations)
         work = _view_works(state, part.works, observation, {}, part.speakers)
         alive = [*part.unshown_liveness, *(view.liveness for view in here if view.here)]
     waiting = view_pending(state)
@@ -358,7 +357,7 @@ def view_status(
         mine=tuple(view for view in waiting if reader is not None and view.to_agent == reader),
         work=work,
         counts=StatusCounts(len(here), len(held), len(waiting)),
-        health=work_state.judge_health(alive),
+        health=labels.judge_health(alive),
     )
 
 
@@ -378,7 +377,7 @@ def _view_works(
     bead_status: Mapping[str, str],
     speakers: Set[str] | None = None,
 ) -> tuple[WorkItemView, ...]:
-    """How each stands, by name. `speakers` are those whose liveness is asked (None: everyone)."""
+    """View these work items, by name; only the liveness of `speakers` counts (None: all)."""
     agents_by_work: dict[str, set[str]] = {work: set() for work in sorted(works)}
     if works:
         here = ((member.work, member.name) for member in _members_here(state))
@@ -398,9 +397,9 @@ def _view_works(
         facts = msgspec.structs.replace(
             facts, bead_status=status, is_returned=_are_done(state, names, holders)
         )
-        stands = work_state.judge_work(facts)
-        label = work_state.WORK_STATE_LABELS[stands]
-        views.append(WorkItemView(Quoted(work), stands, label, tuple(sorted(names))))
+        work_state = labels.judge_work(facts)
+        label = labels.WORK_STATE_LABELS[work_state]
+        views.append(WorkItemView(Quoted(work), work_state, label, tuple(sorted(names))))
     return tuple(views)
 
 
@@ -414,10 +413,10 @@ def _are_done(state: State, names: Set[str], holders: Set[str]) -> bool:
 
 def _work_facts(
     state: State, verdicts: Iterable[LivenessVerdict], now: Millis, *, is_owed: bool
-) -> work_state.WorkFacts:
-    """Whoever was seen last speaks for the item: one agent gone does not end shared work."""
+) -> labels.WorkFacts:
+    """Return the facts by the agent seen last: one evicted agent does not end shared work."""
     latest = max(verdicts, key=lambda verdict: verdict.last_seen_at or 0, default=None)
-    return work_state.WorkFacts(
+    return labels.WorkFacts(
         answer_owed=is_owed,
         liveness=latest.liveness if latest else None,
         last_activity=latest.last_seen_at if latest else None,
@@ -433,9 +432,9 @@ def find_blockers(
     observation: Observation,
     alias: str | None = None,
 ) -> tuple[OverlapConflict, ...]:
-    """May `holder` (name, epoch) write there? Whoever stands in the way; records nothing.
+    """Find what keeps `holder` (name, epoch) from writing there, without recording anything.
 
-    `alias` says who of the holder's session asks; None: nothing of its own stands in its way.
+    `alias` is the acting sub-agent; None: no reservation of the holder's own session conflicts.
     """
     now, seen, stale = observation.now, observation.seen, observation.stale_millis
     asker = Requester(*holder, now, seen, stale, alias)
@@ -446,11 +445,8 @@ def _format_time(at: Millis | None) -> str | None:
     return None if at is None else to_text(at)
 
 
-# Who holds something, and what: for one screen of a crowd, without decoding all of it.
-
-
 class Holdings:
-    """Of a crowd only what those hold is decoded that one asks for."""
+    """What agents hold; decodes only the pages with agents that the caller asks for."""
 
     def __init__(self, state: State) -> None:
         self._live = state.live_by_key
