@@ -1,4 +1,4 @@
-"""Figures as lines: for a terminal, and as the Markdown table of docs/explanation/benchmarks.md."""
+"""Figures as lines: for a terminal, and as the Markdown table of docs/benchmarks.md."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Final
 
 STANDALONE: Final = Path(__file__).resolve().parents[1] / "src/moot/verify/standalone.py"
-# As a receipt and an export begin: docs/reference/format.md, sections 6 and 8.
+# As a receipt and an export begin: docs/format.md, sections 6 and 8.
 _RECEIPT: Final = b'{"format":"moot-receipt/1","record":'
 _BUNDLE: Final = re.compile(rb'\{"digest":"[0-9a-f]{64}","format":"moot-bundle/1"')
 # As the page of a receipt names the file that proves it.

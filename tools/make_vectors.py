@@ -1,4 +1,4 @@
-"""Writes docs/vectors/: known answers for anyone who implements docs/reference/format.md.
+"""Writes docs/vectors/: known answers for anyone who implements docs/format.md.
 
 Deterministic (fixed keys and clock), so a second run changes nothing; a test compares.
 """

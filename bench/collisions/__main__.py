@@ -26,7 +26,7 @@ from bench.collisions.tally import Cell
 from moot.pages import Fact, to_html, to_markdown
 
 BUILD: Final = Path(__file__).parents[2] / "build" / "collisions"
-DOCS: Final = Path(__file__).parents[2] / "docs" / "explanation"
+DOCS: Final = Path(__file__).parents[2] / "docs"
 # Agents mostly sleep, so several courses disturb each other little; with Moot a bit more, and the
 # tools themselves much. By whether they are real, and under Moot.
 _AT_ONCE: Final = {(False, False): 3, (False, True): 2, (True, False): 1, (True, True): 1}
@@ -49,7 +49,7 @@ def main() -> int:
     _keep(BUILD, BUILD / "pictures", rows, pages)
     if options.docs:
         text = _with_picture(to_markdown(report))
-        _keep(DOCS, DOCS.parent / "pictures", rows, {"collisions.md": text})
+        _keep(DOCS, DOCS / "pictures", rows, {"collisions.md": text})
     print(to_markdown(report), f"\nkept in {BUILD.parent.name}/{BUILD.name}", sep="\n")
     return 0
 
@@ -149,8 +149,8 @@ def _with_picture(text: str) -> str:
     """The picture stands above the first section."""
     head, mark, rest = text.partition("\n## ")
     pictures = (
-        "![Changes lost, merge conflicts and time, by arm](../pictures/collisions.svg)",
-        "![Changes lost, by how often a lock is heeded](../pictures/collisions-lock.svg)",
+        "![Changes lost, merge conflicts and time, by arm](pictures/collisions.svg)",
+        "![Changes lost, by how often a lock is heeded](pictures/collisions-lock.svg)",
     )
     return "\n\n".join((head.rstrip(), *pictures)) + f"\n{mark}{rest}"
 
@@ -186,9 +186,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--note", default="", help="a line about this run, for the page")
     parser.add_argument("--more", action="store_true", help="add to the rows of the last run")
     parser.add_argument("--again", action="store_true", help="only the page, from the last run")
-    parser.add_argument(
-        "--docs", action="store_true", help="write docs/explanation/collisions.md and its like"
-    )
+    parser.add_argument("--docs", action="store_true", help="write docs/collisions.md and its like")
     options = parser.parse_args()
     options.scale = options.scale or (_REAL_SCALE if options.real else _SCALE)
     return options

@@ -22,7 +22,7 @@ from moot.pages import to_html, to_markdown
 
 ROOT: Final = Path(__file__).parents[2]
 BUILD: Final = ROOT / "build" / "loss"
-DOCS: Final = ROOT / "docs" / "explanation"
+DOCS: Final = ROOT / "docs"
 _TOLD_EVERY: Final = 10.0
 
 
@@ -107,11 +107,9 @@ def main() -> int:
     (BUILD / "figures.json").write_bytes(msgspec.json.format(msgspec.json.encode(figures)))
     if options.docs:
         text = to_markdown(report).rstrip()
-        picture = "![What became of overwritten files](../pictures/loss.svg)"
+        picture = "![What became of overwritten files](pictures/loss.svg)"
         (DOCS / "loss.md").write_text(f"{text}\n\n{picture}\n", encoding="utf-8")
-        (DOCS.parent / "pictures" / "loss.svg").write_text(
-            page.draw_picture(figures), encoding="utf-8"
-        )
+        (DOCS / "pictures" / "loss.svg").write_text(page.draw_picture(figures), encoding="utf-8")
     print(*page.lines(figures), f"\nkept in {BUILD.parent.name}/{BUILD.name}", sep="\n")
     for case in figures.missed[:40]:
         print(f"  missed: {case}", file=sys.stderr)
@@ -131,9 +129,7 @@ def _options() -> argparse.Namespace:
         help="each Nth hook is the installed command as a process; 1: all, 0: none",
     )
     parser.add_argument("--folder", help="keep the repository in this folder, to look at it")
-    parser.add_argument(
-        "--docs", action="store_true", help="write docs/explanation/loss.md and its picture"
-    )
+    parser.add_argument("--docs", action="store_true", help="write docs/loss.md and its picture")
     parser.add_argument("--check", action="store_true", help="exit 1 if an aim is missed")
     return parser.parse_args()
 

@@ -31,7 +31,7 @@ from bench.peers.rows import Environment, Row, Run
 from moot.pages import to_html, to_markdown
 
 BUILD: Final = ROOT / "build" / "peers"
-DOCS: Final = ROOT / "docs" / "explanation"
+DOCS: Final = ROOT / "docs"
 _INSTALLING_AT_ONCE: Final = 2
 
 
@@ -136,14 +136,14 @@ def _keep_page(run: Run, *, has_docs: bool) -> str:
     if has_docs:
         (DOCS / "peers.md").write_text(with_picture(text), encoding="utf-8")
         (DOCS / "peers.json").write_bytes((BUILD / "rows.json").read_bytes())
-        (DOCS.parent / "pictures" / "peers.svg").write_text(picture, encoding="utf-8")
+        (DOCS / "pictures" / "peers.svg").write_text(picture, encoding="utf-8")
     return text
 
 
 def with_picture(text: str) -> str:
     """The picture stands above the first section."""
     head, mark, rest = text.partition("\n## ")
-    picture = "![Each question beside Moot, less is better](../pictures/peers.svg)"
+    picture = "![Each question beside Moot, less is better](pictures/peers.svg)"
     return f"{head.rstrip()}\n\n{picture}\n{mark}{rest}"
 
 
@@ -156,9 +156,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--note", default="", help="what else must be said of this run")
     parser.add_argument("--installed", action="store_true", help="use the last environments again")
     parser.add_argument("--again", action="store_true", help="the page anew from the rows kept")
-    parser.add_argument(
-        "--docs", action="store_true", help="write docs/explanation/peers.md and its picture"
-    )
+    parser.add_argument("--docs", action="store_true", help="write docs/peers.md and its picture")
     return parser.parse_args()
 
 

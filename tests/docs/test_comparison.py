@@ -15,7 +15,7 @@ from bench.peers.rows import Run
 
 from moot.pages import to_markdown
 
-DOCS = Path(__file__).parents[2] / "docs" / "explanation"
+DOCS = Path(__file__).parents[2] / "docs"
 COMPARISON = (DOCS / "comparison.md").read_text("utf-8")
 MEASURED = (DOCS / "peers.md").read_text("utf-8")
 OTHERS = [peer.name for peer in PEERS if peer.name not in (MOOT, MOOT_MCP)]
@@ -44,8 +44,8 @@ def test_every_command_that_measures_again_names_a_question(page: str) -> None:
 
 
 def test_the_picture_of_the_measured_page_is_there() -> None:
-    assert "(../pictures/peers.svg)" in MEASURED
-    assert (DOCS.parent / "pictures" / "peers.svg").read_text("utf-8").startswith("<svg")
+    assert "(pictures/peers.svg)" in MEASURED
+    assert (DOCS / "pictures" / "peers.svg").read_text("utf-8").startswith("<svg")
 
 
 def test_the_measured_page_is_made_of_the_rows_beside_it() -> None:

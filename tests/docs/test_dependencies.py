@@ -7,7 +7,7 @@ import tomllib
 
 from tests.tidy.source import ROOT, modules
 
-PAGE = (ROOT / "docs" / "explanation" / "dependencies.md").read_text("utf-8")
+PAGE = (ROOT / "docs" / "dependencies.md").read_text("utf-8")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 NOT_DESCRIBED = {"all", "dev"}
 # Where the name of the module is not that of the package.

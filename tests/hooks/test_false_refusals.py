@@ -23,7 +23,7 @@ from moot.surfaces.hooks.entry import Reply
 from tests.hooks.tool_calls import call
 from tests.project import CRANE, IDENTITY, OTTER, Project
 
-PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "hooks.md"
+PAGE = Path(__file__).parents[2] / "docs" / "hooks.md"
 COMMANDS = tuple(
     line.replace("\\n", "\n")
     for line in (Path(__file__).parent / "agent_commands.txt").read_text("utf-8").splitlines()

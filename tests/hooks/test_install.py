@@ -309,7 +309,7 @@ def test_the_workspace_is_still_healthy_with_everything_installed(project: Proje
 
 def test_the_settings_in_the_documentation_are_those_that_are_installed(project: Project) -> None:
     project.ok("hook", "install", "claude", "--share")
-    text = (Path(__file__).parents[2] / "docs" / "explanation" / "hooks.md").read_text("utf-8")
+    text = (Path(__file__).parents[2] / "docs" / "hooks.md").read_text("utf-8")
     shown = json.loads(text[text.index('    {"hooks"') :].partition("\n\n")[0])
     (event,) = shown["hooks"]
     settings = json.loads((project.root / ".claude/settings.json").read_bytes())

@@ -25,9 +25,7 @@ ROWS = [rule for rows in RULES.values() for rule in rows]
 def known() -> set[str]:
     manifest = (ROOT / "tests/requirements/parliament.toml").read_text("utf-8")
     ids = {row["id"] for row in tomllib.loads(manifest)["requirement"]}
-    readings = (
-        (ROOT / "docs/explanation/readings.md").read_text("utf-8").partition("## Parliament")[2]
-    )
+    readings = (ROOT / "docs/readings.md").read_text("utf-8").partition("## Parliament")[2]
     return ids | set(re.findall(r"^\| ([CS]-\d\d) \|", readings, re.MULTILINE))
 
 

@@ -167,7 +167,7 @@ def test_the_parts_the_protocol_names_are_parts_of_their_own() -> None:
 
 @pytest.mark.requirement("OPR-101")
 def test_the_readings_name_the_document_they_read() -> None:
-    text = (SOURCE.parents[3] / "docs" / "explanation" / "readings.md").read_text()
+    text = (SOURCE.parents[3] / "docs" / "readings.md").read_text()
     for fact in ("Operative Protocol v1", "2026-02-14", "bb-u6f.6.1", "bb-u6f.6.2", "bb-u6f.6.5"):
         assert fact in text
     readings = [f"B-{number:02d}" for number in range(1, 38)]

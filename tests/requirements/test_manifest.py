@@ -178,9 +178,9 @@ def is_own_subject(subject: str) -> bool:
     """Is this a subject of ours, a section of our record format, or one of our design decisions?"""
     docs = TESTS.parent / "docs"
     if number := re.fullmatch(r"record format, section ([0-9]+)", subject):
-        return f"\n## {number[1]}. " in (docs / "reference" / "format.md").read_text("utf-8")
+        return f"\n## {number[1]}. " in (docs / "format.md").read_text("utf-8")
     if number := re.fullmatch(r"design decision ([0-9]{4})", subject):
-        return any((docs / "explanation" / "decisions").glob(f"{number[1]}-*.md"))
+        return any((docs / "decisions").glob(f"{number[1]}-*.md"))
     return subject in OWN_SUBJECTS
 
 

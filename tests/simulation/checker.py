@@ -1,6 +1,6 @@
 """Independent opinions about a ledger, from its bytes and with nothing of the engine or the core.
 
-Hashes, chains, signatures, states and trees are computed again from docs/reference/format.md with
+Hashes, chains, signatures, states and trees are computed again from docs/format.md with
 the standard library and PyNaCl alone.
 """
 

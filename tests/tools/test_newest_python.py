@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 THIS = sys.version_info[:2]
 LATER = (THIS[0], THIS[1] + 1)
 LONGEST_SECONDS = 60
-PAGE = (ROOT / "docs" / "explanation" / "quality.md").read_text("utf-8")
+PAGE = (ROOT / "docs" / "quality.md").read_text("utf-8")
 
 
 def add_python(folder: Path, version: tuple[int, int], *, starts: bool = True) -> Path:

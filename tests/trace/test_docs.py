@@ -1,4 +1,4 @@
-"""docs/reference/traces.md and docs/explanation/readings.md say what the code does."""
+"""docs/traces.md and docs/readings.md say what the code does."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from moot.protocols.trace.policy import DEFAULT_POLICY, Policy, parse_policy, po
 from .test_views import ROWS
 
 DOCS = Path(__file__).parents[2] / "docs"
-TEXT = (DOCS / "reference" / "traces.md").read_text("utf-8")
-READINGS = (DOCS / "explanation" / "readings.md").read_text("utf-8")
+TEXT = (DOCS / "traces.md").read_text("utf-8")
+READINGS = (DOCS / "readings.md").read_text("utf-8")
 
 
 @pytest.mark.parametrize("key", Policy.__struct_fields__)

@@ -1,6 +1,6 @@
 """Builds bundles by hand, honest ones and forged ones, for the tests of the verifiers.
 
-Written from docs/reference/format.md with PyNaCl and nothing of Moot, so that a mistake shared by
+Written from docs/format.md with PyNaCl and nothing of Moot, so that a mistake shared by
 writer and verifier cannot hide here. Everything is deterministic: a key comes from its label.
 
     ledger = Ledger()

@@ -231,7 +231,7 @@ def test_a_short_text_is_as_long_as_it_may_be(field: str, more: int, verdict: st
     assert judge(ledger.bundle(), ledger).verdict == verdict
 
 
-# The limits of docs/reference/format.md as numbers, for both checkers.
+# The limits of docs/format.md as numbers, for both checkers.
 
 LIMITS = {
     "integer": (9_007_199_254_740_991, canonical.MAX_INT, standalone.MAX_INTEGER),

@@ -1,4 +1,4 @@
-"""The stand-alone verifier against docs/reference/format.md: every rule kept once and broken once.
+"""The stand-alone verifier against docs/format.md: every rule kept once and broken once.
 
 Bundles come from `bundle_builder`, which shares no code with the verifier. Where a rule is broken,
 the test asks for the verdict and for the very line; where a rule's edge is legal, for `valid`.

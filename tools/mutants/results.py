@@ -44,7 +44,7 @@ class Results:
             out.write(json.dumps(row) + "\n")
 
     def make_table(self, offered: list[Mutant]) -> str:
-        """Make the table of docs/explanation/quality.md: a row for each package and kind."""
+        """Make the table of docs/quality.md: a row for each package and kind."""
         source = self.root / "src" / "moot"
         there = Counter((find_package(one.path, source), one.kind) for one in offered)
         lines = [_HEAD, "|---|---|--:|--:|--:|--:|--:|"]

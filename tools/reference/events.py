@@ -17,7 +17,7 @@ def page() -> str:
         "# Events",
         "",
         "Facts that may stand in the record, by the machine that reads them. Their names and fields",
-        "are frozen: what was signed is never encoded again. The bytes are in [format.md](format.md).",
+        "are frozen: what was signed is never encoded again. The bytes are in [format.md](../format.md).",
         "",
     ]
     for name, module in MODULES.items():

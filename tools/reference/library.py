@@ -21,7 +21,7 @@ def page() -> str:
         "",
         "Every operation takes a session first and gives back a frozen value, the same one that the",
         "command line prints as `data`. What is refused raises `moot.MootError` with a stable code.",
-        "How far names and signatures are kept is said in [stability.md](stability.md).",
+        "How far names and signatures are kept is said in [stability.md](../stability.md).",
         "",
         "## moot.open",
         "",

@@ -15,7 +15,7 @@ def page() -> str:
         "# Rules",
         "",
         "What the protocols forbid (error) or remark on (warning, info). The prefixes of ids are",
-        "explained in the [glossary](glossary.md); `requirement` names the rows of",
+        "explained in the [glossary](../glossary.md); `requirement` names the rows of",
         "tests/requirements that a rule enforces where its own id is none.",
         "",
     ]

@@ -153,5 +153,5 @@ def _refused(where: str, why: str) -> Refused:
     return Refused(
         "settings_unreadable",
         f"{where} cannot be merged: {why}; it was not touched",
-        hint="mend the file, or add the hooks by hand as docs/explanation/hooks.md shows",
+        hint="mend the file, or add the hooks by hand as docs/hooks.md shows",
     )

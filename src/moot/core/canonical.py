@@ -2,7 +2,7 @@
 
 `canonical` refuses values that two libraries might write differently (floats, big integers, keys
 at or above U+D800, deep nesting) and then encodes with sorted keys. Signed bytes are stored as
-they are and never encoded again; `parse_canonical` decodes them. docs/reference/format.md section
+they are and never encoded again; `parse_canonical` decodes them. docs/format.md section
 1.
 """
 

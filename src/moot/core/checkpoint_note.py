@@ -1,6 +1,6 @@
 """The checkpoint as a C2SP signed note: text that people can read and any tool can verify.
 
-docs/reference/format.md section 5.
+docs/format.md section 5.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def _text(raw: bytes) -> str:
 # The Merkle tree of all heads (as in RFC 6962): its signed root covers every stream, and a short
 # path of hashes proves one stream without showing the others. Leaf i is the newest event of the
 # i-th stream. Only complete subtrees are stored, as nodes at `(level, index)`; leaves have level 0.
-# An update costs O(changed * log streams), a proof O(log streams). docs/reference/format.md section
+# An update costs O(changed * log streams), a proof O(log streams). docs/format.md section
 # 5.
 
 Position = tuple[int, int]

@@ -1,4 +1,4 @@
-"""One signed event: its body, its exact bytes, its hash. docs/reference/format.md section 3.
+"""One signed event: its body, its exact bytes, its hash. docs/format.md section 3.
 
 The signed bytes are stored as they are and never encoded a second time. `seal` makes a record,
 `Record` holds it, `Record.body` decodes it.
@@ -169,7 +169,7 @@ def encode_body(body: Body) -> bytes:
 
 
 def _check_fields(body: Body) -> None:
-    """Check the fields that callers provide against docs/reference/format.md section 3.
+    """Check the fields that callers provide against docs/format.md section 3.
 
     A verifier would report an event that breaks these limits as tampered.
     """

@@ -1,7 +1,7 @@
 """Ed25519 keys and DSSE signatures, checked as strictly as libsodium does.
 
 With the identity point as public key, OpenSSL and others accept any message; libsodium does not.
-`public_key` refuses such weak points before they can be registered. docs/reference/format.md
+`public_key` refuses such weak points before they can be registered. docs/format.md
 section 2.
 """
 

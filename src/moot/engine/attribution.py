@@ -17,7 +17,7 @@ from moot.engine.signers import LedgerTrust
 from moot.store.artifacts import Artifacts
 
 # Events of a revoked key count up to the heads that its revocation cites; if that artifact is
-# missing or unreadable, none counts. docs/reference/format.md section 4.
+# missing or unreadable, none counts. docs/format.md section 4.
 
 _decode = msgspec.json.Decoder(dict[str, tuple[int, str]]).decode
 _NONE = -1
@@ -50,7 +50,7 @@ class CitedHeads:
 
 
 AUTHORS_KEPT = 4096  # above this the cache is cleared
-# The only registry events that count without the root key. docs/reference/format.md section 4.
+# The only registry events that count without the root key. docs/format.md section 4.
 _BY_HUMANS = ("registry.key_revoked", "registry.artifact_erased")
 
 

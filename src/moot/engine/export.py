@@ -1,6 +1,6 @@
 """Export bundles: the ledger, or some of its streams, as lines that can be verified offline.
 
-docs/reference/format.md section 6. Everything is read in one consistent view, twice: once for the
+docs/format.md section 6. Everything is read in one consistent view, twice: once for the
 digest in the header, once to be written. Memory does not grow with the ledger.
 """
 

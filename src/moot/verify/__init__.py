@@ -30,7 +30,7 @@ r"""Checks an exported ledger from its bytes alone; it shares nothing with the c
                          whose chain was proved
     verdict.py           the result of a check: a verdict that explains itself
 
-The norm is docs/reference/format.md; every check names its section. A tour, from the bytes up:
+The norm is docs/format.md; every check names its section. A tour, from the bytes up:
 
 - `canonical`, `crypto`, `field_rules`: canonical JSON, signatures and hashes, single fields.
 - `event_reader`, `body_template`: one event from its line (steps 1 to 3), without any other.

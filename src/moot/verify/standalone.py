@@ -1,7 +1,7 @@
 """Checks a Moot bundle or receipt: `python standalone.py FILE [--trust FILE] [--checkpoint NOTE]`.
 
 One file to copy, read and run. It needs Python 3.11 and PyNaCl. It was written from
-docs/reference/format.md alone, which is the norm ("section" means a section of that page), and
+docs/format.md alone, which is the norm ("section" means a section of that page), and
 shares no code with Moot. Exit status: 0 valid, 1 not to be trusted, 2 wrong usage, 3 unproven, 4
 not checked.
 

@@ -1,6 +1,6 @@
 """Making a receipt: the machine signs for what it says, and the record goes into the same file.
 
-docs/reference/format.md section 8 (DEC-021). Nothing new is recorded if nothing has happened since
+docs/format.md section 8 (DEC-021). Nothing new is recorded if nothing has happened since
 the last receipt (DEC-022).
 """
 

@@ -2,7 +2,7 @@
 
 There is one record for the lines in the newest commit, with its revision, and one for uncommitted
 lines. Line ranges come from this machine's file versions (`.moot/files.db`), which are not signed;
-the metadata names the signed record of each session. docs/explanation/readings.md explains how we
+the metadata names the signed record of each session. docs/readings.md explains how we
 read the ambiguous parts of the draft.
 """
 

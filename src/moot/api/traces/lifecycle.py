@@ -63,7 +63,7 @@ def new(
 ) -> NewTrace:
     """Begin a trace: a task, and four agents for its four parts.
 
-    `policy` is the trace's rules as JSON (docs/reference/traces.md; None: the safer ones),
+    `policy` is the trace's rules as JSON (docs/traces.md; None: the safer ones),
     `follows` an earlier trace that this one takes up again. Refused if an agent begins it, if a
     name is not registered, or if two parts have the same agent and the policy does not allow that.
     """

@@ -178,7 +178,7 @@ COMMANDS = (
 )
 
 
-# Facts about keys. docs/reference/format.md section 4 is their contract; the field names are
+# Facts about keys. docs/format.md section 4 is their contract; the field names are
 # signed.
 
 
@@ -256,7 +256,7 @@ EVENTS = (
 )
 
 
-# The statements that new keys and their endorsers sign (docs/reference/format.md section 4). Each
+# The statements that new keys and their endorsers sign (docs/format.md section 4). Each
 # names the ledger, so its proof is not valid in another.
 
 ORIGIN_PREFIX = "moot.ledger/"

@@ -1,4 +1,4 @@
-"""The registry's rules, one row each. docs/reference/format.md section 4 is the norm.
+"""The registry's rules, one row each. docs/format.md section 4 is the norm.
 
 A check yields `(message, where)` for each breach; for an empty message the user sees the row's
 sentence.

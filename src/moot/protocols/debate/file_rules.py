@@ -4,7 +4,7 @@ The tables stand in the order they are asked: the version alone, the file's part
 itself, the entries in their order. R1 to R3 compare two versions of a file and are in
 `compare.py`; R5 binds `writer.py`, and who may speak is in `turns.py`. Codes in capitals
 are those that other tools of this protocol know; ours are in small letters (D-06). A-nn are the
-readings in docs/explanation/readings.md.
+readings in docs/readings.md.
 """
 
 from __future__ import annotations

@@ -107,7 +107,7 @@ def order_for(question: str, agent: str, options: Iterable[AnswerOption]) -> tup
 #
 # The commitment is the SHA-256 over a domain, the stream, the author, 32 random bytes and the text,
 # each preceded by its length; the text is the canonical JSON of answer, motives and reasons.
-# docs/reference/format.md section 9.
+# docs/format.md section 9.
 
 DOMAIN: Final = b"moot.sealed-answer.v1"
 NONCE_BYTES: Final = 32

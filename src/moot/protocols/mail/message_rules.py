@@ -2,7 +2,7 @@
 
 MB-001 to MB-012 are the document's own and mean exactly what it says, with its severities
 (BRN-081, BRN-082). MBX-nnn are ours, for the rows of its tables that have no id (Required: error,
-Recommended: warning) and for the readings in docs/explanation/readings.md. `RULES_FOR_ALL` holds
+Recommended: warning) and for the readings in docs/readings.md. `RULES_FOR_ALL` holds
 for all messages, `RULES_BY_TYPE[type]` for those of one type, made from its row of `TYPES`: what a
 body must hold follows from its subject's prefix (BRN-001). Every finding names its row's id,
 severity and message (BRN-003).

@@ -1,6 +1,6 @@
 """The rules of observed work, one row each, and which of them a command must keep.
 
-T-nn are readings in docs/explanation/readings.md: the Agent Protocol does not mention such work.
+T-nn are readings in docs/readings.md: the Agent Protocol does not mention such work.
 """
 
 from __future__ import annotations

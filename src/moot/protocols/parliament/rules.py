@@ -1,6 +1,6 @@
 """The rules of a session, one row each: the norm's id, its code, its sentence, its check, a hint.
 
-PAR-nnn are requirements of the protocol, C-nn and S-nn readings in docs/explanation/readings.md.
+PAR-nnn are requirements of the protocol, C-nn and S-nn readings in docs/readings.md.
 The rows of the messages are in `rules.py`; the checks themselves in `admission_checks.py`,
 `admission_checks.py`, `message_checks.py` and `message_checks.py`.
 """

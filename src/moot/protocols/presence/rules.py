@@ -1,7 +1,7 @@
 """The rules of presence, one row each: the norm's id, its code, its sentence, its check.
 
 OPR-nnn are requirements of the Operative Protocol v1. B-nn are our readings of it, explained in
-docs/explanation/readings.md; `requirement=` says which requirement such a row enforces. The checks
+docs/readings.md; `requirement=` says which requirement such a row enforces. The checks
 are in `checks.py`.
 """
 

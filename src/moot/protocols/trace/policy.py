@@ -265,5 +265,5 @@ def _bad_policy(problem: str) -> Malformed:
         rest or problem,
         code="bad_policy",
         where=where if rest else "",
-        hint="docs/reference/traces.md lists every key of a policy with its default",
+        hint="docs/traces.md lists every key of a policy with its default",
     )

@@ -1,7 +1,7 @@
 """The rules of a trace, one row each: the norm's id, its code, its sentence, its check.
 
 TRC-nnn are requirements of the Agent Protocol, E-nn and T-nn the readings in
-docs/explanation/readings.md. `GUARDS` hold for every event, `RULES` for one kind of it: a decision
+docs/readings.md. `GUARDS` hold for every event, `RULES` for one kind of it: a decision
 asks them before an event is recorded, an audit asks them again of every recorded one.
 `WORDING_RULES` are about a command's wording. Intents and runs are in `rules.py`, claims and
 verifications in `rules.py`.
@@ -315,7 +315,7 @@ RULES: Final[dict[type[Event], tuple[Rule[Any], ...]]] = {
              "name another agent, or a policy with distinct_roles false for the rest",
              requirement="TRC-001"),
         Rule("E-12", "bad_policy", "the policy cannot be used", breach.unusable_policy,
-             "docs/reference/traces.md lists every key of a policy with its default"),
+             "docs/traces.md lists every key of a policy with its default"),
         Rule("E-17", "task_differs", "the task has another hash", breach.task_hash_differs,
              "let the trace work out the hash"),
         Rule("E-12", "policy_differs", "the policy has another hash", breach.policy_hash_differs,

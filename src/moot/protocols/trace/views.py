@@ -22,7 +22,7 @@ from moot.protocols.trace.model import BundledClaim, Consent, Intent, State, num
 from moot.protocols.trace.tool_checks import approval_reasons_now
 
 # The document names the fields of events in prose only; ours are listed in
-# docs/explanation/readings.md (E-36).
+# docs/readings.md (E-36).
 
 EVENT_TYPES: Final[dict[str, type[Event]]] = {
     to_snake_case(kind.__name__): kind for kind in did.EVENTS

@@ -17,5 +17,5 @@ only reads and answers the call. Who may write where: `api/guard/edits.py`; what
 and understands: `moot.coding_tools`.
 
 Inside a workspace an edit that cannot be checked is refused; outside of one hooks are silent. A
-guard rail, not a sandbox: docs/explanation/hooks.md.
+guard rail, not a sandbox: docs/hooks.md.
 """
