@@ -50,7 +50,7 @@ def test_a_pipe_or_a_device_is_refused_and_never_waited_for(
     os.mkfifo(file)
     found = bare.json("debate", *words).error
     assert (found["code"], "pipe or a device" in found["message"]) == ("unreadable_file", True)
-    assert "ordinary file" in found["hint"]
+    assert "regular file" in found["hint"]
     file.unlink()
     file.symlink_to("/dev/zero")
     assert bare.json("debate", *words).error["code"] == "unreadable_file"

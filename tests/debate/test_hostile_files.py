@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from moot.agents.brief import AuthorTrust
-from moot.api.debates.check import trust_in
+from moot.api.debates.check import build_author_trust
 from moot.api.debates.record import find_record
 from moot.api.debates.session_file import CachedFile
 from moot.protocols.debate.checker import check_session
@@ -149,7 +149,7 @@ def trust_of(place: Project, file: Path) -> list[AuthorTrust]:
     """What the record proves of each entry, in the order of the file."""
     with place.workspace() as space:
         reading = CachedFile(file).peek()
-        trust = trust_in(reading, find_record(space, file, reading.checked))
+        trust = build_author_trust(reading, find_record(space, file, reading.checked))
         return [trust(one) for one in reading.checked.document.entries]
 
 

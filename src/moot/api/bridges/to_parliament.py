@@ -17,7 +17,7 @@ from moot.api.bridges import sources
 from moot.api.bridges.participants import ParliamentPlan, require_not_evicted, to_pascal_case
 from moot.api.bridges.sources import FlowSource
 from moot.api.bridges.steps import StepPlan, TakenStep, require_undamaged, take_step
-from moot.api.debates.check import trust_in
+from moot.api.debates.check import build_author_trust
 from moot.api.debates.locked_session import LockedSession, lock_session
 from moot.api.debates.record import path_in_record
 from moot.api.parliaments.convening import SeatRequest as SeatPlan
@@ -226,7 +226,7 @@ def assess_result(checked: CheckedSession, unsigned: tuple[str, ...] = ()) -> Re
 
 def _list_unsigned_authors(held: LockedSession) -> tuple[str, ...]:
     """Return the authors of entries that have no recorded signature of theirs (XPR-05)."""
-    trust = trust_in(held.reading, held.record)
+    trust = build_author_trust(held.reading, held.record)
     entries = list_entries(require_course(held.checked).rounds)
     return tuple(dict.fromkeys(one.author for one in entries if trust(one) is AuthorTrust.UNSIGNED))
 

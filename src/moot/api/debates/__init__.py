@@ -1,16 +1,16 @@
 """Debates, each in one markdown file.
 
-check.py           is a session file what was recorded?
-locked_session.py  a session file under its lock, and its record: where both are written
-outcome.py         what a debate that is over means for its decision
-places.py          where a session has its files, by its id
-proof.py           a debate's file against its record, and the file as others write it
-reading.py         is a debate sound, whose turn is it, do they agree, how did it go?
-record.py          a session file and its record in the ledger
-runs.py            a debate argued by participants: programs, models, scripts, people
-session.py         a debate on disk: open it, add to it, and record all of it
-session_file.py    a session file on disk: read whole, made once, appended to
-writing.py         a debate is begun, appended to, moved on, closed
+check.py           compares a session file with its record
+locked_session.py  locks a session file and writes it together with its record
+outcome.py         what a finished debate means for its decision
+places.py          finds the files of a session by its id
+proof.py           verifies a debate's file, and follows it while others write
+reading.py         checks, status, consensus and reports of a debate
+record.py          the record of a session file in the ledger
+runs.py            lets participants argue: programs, models, scripts, people
+session.py         adds to a debate on disk and records what was added
+session_file.py    reads, creates and appends to a session file
+writing.py         operations that begin, continue and close a debate
 """
 
 from typing import TYPE_CHECKING

@@ -1,7 +1,7 @@
-"""A session file under its lock, with its record beside it: the one place where both are written.
+"""Lock a session file and write it together with its record: the only place that writes both.
 
-The event is inserted, the file appended to and made durable, and only then the event committed,
-all in one open transaction. If anything fails before the commit, both are as they were.
+In one open transaction Moot inserts the event, appends to the file and makes it durable, and only
+then commits the event. If anything fails before the commit, both stay as they were.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Final
 
 from moot.api.debates.record import (
     SessionRecord,
-    find_double,
+    find_duplicate,
     find_record,
     read_recorded_bytes,
     session_changed,
@@ -40,26 +40,25 @@ from moot.core.errors import Refused, StoreFailed
 from moot.core.failed_answer import FailedAnswer
 from moot.core.machine import Command
 from moot.core.names import SYSTEM
-from moot.protocols.debate import commands as ask
 from moot.protocols.debate.checker import CheckedSession, check_longer
+from moot.protocols.debate.commands import Escalate, Move, Observe
 from moot.protocols.debate.drafts import EntryDraft
 from moot.protocols.debate.escalation import draft_failed_turn, draft_overdue_entries
 from moot.protocols.debate.machine import MACHINE
 from moot.protocols.debate.writer import Addition, prepare_entry, require_no_errors
 from moot.workspace.workspace import Workspace
 
-# The lock is on the file itself: a process that reaches the file, through a link or from another
-# container, meets the same lock. A file that was replaced while one waited is another file: its
-# lock is taken instead. Windows would forbid others to read a locked file: there a lock file is
-# next to it for as long as someone writes.
+# The lock is on the file itself, so that processes which reach it through a link or from another
+# container meet the same lock. If the file was replaced while a process waited, that process locks
+# the new file instead. Windows forbids reading a locked file: there a lock file is next to it.
 
 LOCK_SECONDS: Final = 30
-LOOK_SECONDS: Final = 0.002  # how often a waiting process tries again
+POLL_SECONDS: Final = 0.002  # between two tries of a waiting process
 
 
 @contextmanager
 def lock_file(path: Path) -> Iterator[None]:
-    """BNC-101, BNC-104: nobody else writes this file meanwhile."""
+    """Keep other processes from writing this file meanwhile (BNC-101, BNC-104)."""
     try:
         require_file(path, os.stat(path).st_mode)
     except OSError as error:
@@ -74,10 +73,8 @@ def lock_file(path: Path) -> Iterator[None]:
         release()
 
 
-def _busy(path: Path) -> StoreFailed:
-    return StoreFailed(
-        "lock_timeout", f"{path} is being written by another program", hint="try again"
-    )
+def _lock_timeout(path: Path) -> StoreFailed:
+    return StoreFailed("lock_timeout", f"{path}: another program is writing it", hint="try again")
 
 
 if sys.platform == "win32":
@@ -85,11 +82,11 @@ if sys.platform == "win32":
     def _acquire(path: Path, until: float) -> Callable[[], None]:
         from filelock import FileLock, Timeout
 
-        lock = FileLock(f"{real_path(path)}.lock", poll_interval=LOOK_SECONDS)
+        lock = FileLock(f"{real_path(path)}.lock", poll_interval=POLL_SECONDS)
         try:
             lock.acquire(timeout=until - time.monotonic())
         except Timeout:
-            raise _busy(path) from None
+            raise _lock_timeout(path) from None
         return lock.release
 
 else:
@@ -108,8 +105,10 @@ else:
             os.close(descriptor)  # replaced while we waited
 
     def _open(path: Path) -> int:
-        """For writing, which locks on a network disk demand; a file that may only be read can
-        still be recorded."""
+        """Open for writing, as locks on a network disk need it; else for reading only.
+
+        A file that may only be read can still be recorded.
+        """
         try:
             return os.open(path, os.O_RDWR | os.O_NONBLOCK)
         except OSError:
@@ -121,14 +120,14 @@ else:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 if time.monotonic() > until:
-                    raise _busy(path) from None
-                time.sleep(LOOK_SECONDS)
+                    raise _lock_timeout(path) from None
+                time.sleep(POLL_SECONDS)
             else:
                 return
 
 
 class LockedSession:
-    """The file as it is now, and its record (None if it has none), both brought in step."""
+    """A locked file and its record, brought up to date; `record` is None if there is none."""
 
     def __init__(
         self,
@@ -142,7 +141,7 @@ class LockedSession:
         self.now = clock()
         self.reading = reading
         self.workspace = workspace
-        self.was_mended = False
+        self.was_restored = False
         self.record = self._find_known_record(acting)
 
     @property
@@ -162,16 +161,16 @@ class LockedSession:
         if not record.is_known:
             if acting is None or not self.is_registered(acting) or self.checked.course is None:
                 return None
-            record.begin_unless_begun(self.checked, record.witness(acting) or acting)
-        if doubles := find_double(record):
-            raise Refused.of(doubles)
+            record.begin_if_new(self.checked, record.witness(acting) or acting)
+        if duplicates := find_duplicate(record):
+            raise Refused.of(duplicates)
         if not record.fits(self.reading):
             self.reading = make_reading(record.restore(self.data), self.file.name)
-            self.was_mended = True
+            self.was_restored = True
         witness = record.witness(acting if acting and self.is_registered(acting) else None)
         if witness is not None:
             if record.state.file != record.place:
-                record.run([(ask.Move(file=record.place), witness)])
+                record.run([(Move(file=record.place), witness)])
             self._observe(record, witness)
         return record
 
@@ -180,14 +179,14 @@ class LockedSession:
             record.observe(self.data, self.checked, witness)
 
     def begin_record(self) -> SessionRecord | None:
-        """Its record, begun now if there was none and the machine's key is here."""
+        """Return the record, and begin it first if there is none and the ledger's key is here."""
         record = self.record
         if record is None and self.workspace is not None and self.checked.course is not None:
             record = find_record(self.workspace, self.file, self.checked)
             witness = record.witness(None) if record is not None else None
             if record is None or witness is None:
                 return None
-            record.begin_unless_begun(self.checked, witness)
+            record.begin_if_new(self.checked, witness)
             self._observe(record, witness)
             self.record = record
         return record
@@ -197,11 +196,11 @@ class LockedSession:
 
     @property
     def witness(self) -> str | None:
-        """Who records what nobody signs: the machine, if its key is here."""
+        """The name that records unsigned entries: `system`, if the ledger's key is here."""
         return self.record.witness(None) if self.record is not None else None
 
     def bytes_before(self, place: int) -> int:
-        """A place in the text as a place in the file."""
+        """Return a position in the text as a byte offset in the file."""
         if place == len(self.checked.document.text):
             return self.reading.size
         document = self.checked.document
@@ -210,17 +209,17 @@ class LockedSession:
     def append(
         self,
         text: str,
-        made: CheckedSession,
+        checked_after: CheckedSession,
         command: Callable[..., Command],
         actor: str | None,
         keep: int,
     ) -> None:
         """Append to the file and record it, in one step; without an actor, only append.
 
-        `made` is the file as it will be.
+        `checked_after` is the session as the file will be.
         """
         raw = text.encode()
-        after = self.reading.followed_by(raw, made, keep)
+        after = self.reading.with_appended(raw, checked_after, keep)
         write = partial(append, self.file, raw, keep)
         if self.record is None or actor is None:
             write()
@@ -228,8 +227,8 @@ class LockedSession:
             require_no_errors(self.checked)
             start = self.record.state.size
             above = self.data[start:keep].decode() if start < keep else ""
-            asked = command(start=start, text=above + text, digest=after.digest)
-            self.record.run([(asked, actor)], write)
+            recorded_command = command(start=start, text=above + text, digest=after.digest)
+            self.record.run([(recorded_command, actor)], write)
         self.reading = after
 
     def append_entry(
@@ -241,29 +240,31 @@ class LockedSession:
     def append_mark(
         self, before: CheckedSession, text: str, command: Callable[..., Command], actor: str | None
     ) -> None:
-        """A mark behind `before`, which is the file without what was begun and never yielded."""
-        made = check_longer(before, text, file_name=self.file.name)
-        self.append(text, made, command, actor, self.bytes_before(len(before.document.text)))
+        """Append a mark after `before`, the session without an unfinished entry."""
+        checked_after = check_longer(before, text, file_name=self.file.name)
+        self.append(
+            text, checked_after, command, actor, self.bytes_before(len(before.document.text))
+        )
 
     def apply_policy(self) -> list[str]:
-        """The entries that the session's own policy writes for those whose time is up."""
+        """Write the entries that the session's policy demands for agents whose time is up."""
         if self.checked.has_blocking_errors:
             return []
-        return self._write_for_absent(draft_overdue_entries(self.checked, self.now))
+        return self._write_for_silent(draft_overdue_entries(self.checked, self.now))
 
     def skip_failed(self, agent: str, failure: FailedAnswer) -> list[str]:
-        """The entry that the policy writes for one who failed, though its time is not up."""
+        """Write the policy's entry for an agent that failed before its time was up."""
         blocked = self.checked.has_blocking_errors
         draft = None if blocked else draft_failed_turn(self.checked, agent, failure)
-        return [] if draft is None else self._write_for_absent((draft,))
+        return [] if draft is None else self._write_for_silent((draft,))
 
-    def _write_for_absent(self, drafts: Iterable[EntryDraft]) -> list[str]:
+    def _write_for_silent(self, drafts: Iterable[EntryDraft]) -> list[str]:
         written: list[str] = []
         for draft in drafts:
             addition = prepare_entry(self.checked, draft, str(uuid.uuid4()), self.now)
-            escalate = partial(ask.Escalate, agent=draft.author)
-            sums_up = draft.author == SYSTEM
-            self.append_entry(addition, ask.Observe if sums_up else escalate, self.witness)
+            escalate = partial(Escalate, agent=draft.author)
+            is_summary = draft.author == SYSTEM
+            self.append_entry(addition, Observe if is_summary else escalate, self.witness)
             written.append(addition.id)
         return written
 
@@ -276,9 +277,9 @@ def lock_session(
     acting: str | None = None,
     cached: CachedFile | None = None,
 ) -> Iterator[LockedSession]:
-    """A session under its lock, which is given back when the block ends.
+    """Lock a session until the block ends.
 
-    A caller that opens one file often passes what it has `cached` of it.
+    A caller that opens one file often passes its `cached` reading.
     """
     cached = cached or CachedFile(file)
     with lock_file(file):
@@ -288,17 +289,17 @@ def lock_session(
 
 
 class FileLoss(StrEnum):
-    """What had become of a file that was put back."""
+    """What had happened to a file that was restored."""
 
     GONE = "gone"
     CUT_SHORT = "cut-short"
 
 
 def restore_file(workspace: Workspace, file: Path, stream: str | None = None) -> FileLoss | None:
-    """Make a recorded file whole from its record, before anybody is asked; what it had lost.
+    """Restore a recorded file from its record, before a participant is asked; return what was lost.
 
-    `stream` is that of the session that the file holds, if it is known. Refused (`session_changed`)
-    if the record cannot restore it. A missing file that was never recorded stays missing.
+    `stream` is the stream of the file's session, if known. Refused (`session_changed`) if the
+    record cannot restore it. A missing file that was never recorded stays missing.
     """
     if not file.exists():
         if stream is None or not workspace.engine.state(MACHINE, stream).has_begun:
@@ -309,4 +310,4 @@ def restore_file(workspace: Workspace, file: Path, stream: str | None = None) ->
     with lock_session(file, workspace.engine.clock, workspace) as debate:
         if debate.record is not None and stream not in (None, debate.record.stream):
             raise session_changed(file)
-        return FileLoss.CUT_SHORT if debate.was_mended else None
+        return FileLoss.CUT_SHORT if debate.was_restored else None

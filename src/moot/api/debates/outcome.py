@@ -1,7 +1,7 @@
-"""What a debate that is over means for its decision: the session's own result, and who was there.
+"""Judge what a finished debate means for its decision: its result, and who took part.
 
 Bounce counts a participant that failed as deferring (7.4). A decision counts it as absent: neither
-a vote nor dissent, and with half of those asked absent there is no quorum, whatever the others
+as a vote nor as dissent. If half of those asked are absent there is no quorum, whatever the others
 agreed on.
 """
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from moot.protocols.debate.views import ConsensusView
 
 
-# By heads a majority is more than half of those who count, however sure they are; their mean
-# confidence is a second condition. So both are shown, and what is needed beside what was missing.
+# A majority is more than half of those who count; their mean confidence is a second condition.
+# So the text shows both, and what was needed next to what was missing.
 _SIDES: Final = (
     ("approvers", "approve"),
     ("rejecters", "reject"),
@@ -36,13 +36,14 @@ _SIDES: Final = (
 def describe_outcome(result: ConsensusView, absent: Collection[str] = ()) -> str:
     """`1 approve, 1 reject: not agreed (majority, 1 of 2 votes, more than half needed; ...)`.
 
-    For those who are `absent` the session's policy wrote an entry; it is not counted as theirs.
+    The session's policy wrote an entry for each `absent` agent; it does not count as theirs.
     """
-    return f"{_counted(result, absent)} ({explain_tally(result)}{_silent(result, absent)})"
+    reason = f"{explain_tally(result)}{_describe_silence(result, absent)}"
+    return f"{_count_votes(result, absent)} ({reason})"
 
 
-def _silent(result: ConsensusView, absent: Collection[str]) -> str:
-    """Those who deferred or were silent: what the others agreed on is not everybody's."""
+def _describe_silence(result: ConsensusView, absent: Collection[str]) -> str:
+    """Say how many took no position, so that a result of few does not look like one of all."""
     listed = sum(len(getattr(result, name)) for name, _ in _SIDES)
     positions = (*result.approvers, *result.rejecters, *result.neutral)
     spoke = sum(name not in absent for name in positions)
@@ -51,7 +52,7 @@ def _silent(result: ConsensusView, absent: Collection[str]) -> str:
     return f"; only {spoke} of {listed} took a position" if spoke < listed else ""
 
 
-def _counted(result: ConsensusView, absent: Collection[str]) -> str:
+def _count_votes(result: ConsensusView, absent: Collection[str]) -> str:
     sides = [(getattr(result, name), word) for name, word in _SIDES]
     present = [([name for name in names if name not in absent], word) for names, word in sides]
     counts = [f"{len(names)} {word}" for names, word in (*present, (absent, "absent")) if names]
@@ -60,7 +61,7 @@ def _counted(result: ConsensusView, absent: Collection[str]) -> str:
 
 
 def explain_tally(result: ConsensusView) -> str:
-    """`majority, 2 of 3 votes, more than half needed; confidence 0.775`: what the rule looks at."""
+    """Explain the rule: `majority, 2 of 3 votes, more than half needed; confidence 0.775`."""
     if result.outcome is ConsensusOutcome.DISABLED:
         return f"{result.mode}, switched off by a threshold of 0"
     if result.outcome is ConsensusOutcome.DEADLOCK:
@@ -72,15 +73,19 @@ def explain_tally(result: ConsensusView) -> str:
     every = result.mode is ConsensusMode.UNANIMOUS or result.threshold == 1
     needed = "all needed" if every else "more than half needed"
     sentence = f"{result.mode}, {votes} of {counted} votes, {needed}"
-    return f"{sentence}{_sure(result)}" if votes and (votes == counted or not every) else sentence
+    return (
+        f"{sentence}{_describe_confidence(result)}"
+        if votes and (votes == counted or not every)
+        else sentence
+    )
 
 
-def _sure(result: ConsensusView) -> str:
-    """How sure the approvers are; what is needed only where that is missing."""
+def _describe_confidence(result: ConsensusView) -> str:
+    """Say how sure the approvers are, and what was needed if that is not enough."""
     score = result.score or 0.0
-    least = "lowest confidence" if result.mode is ConsensusMode.UNANIMOUS else "confidence"
+    label = "lowest confidence" if result.mode is ConsensusMode.UNANIMOUS else "confidence"
     needed = f", {result.threshold:g} needed" if score < result.threshold else ""
-    return f"; {least} {score:.4g}{needed}"
+    return f"; {label} {score:.4g}{needed}"
 
 
 RESULTS: Final[Mapping[str, DecisionResult]] = {
@@ -93,7 +98,7 @@ TIMED_OUT: Final = "Turn timed out."
 
 
 class DebateVerdict(NamedTuple):
-    """`result` is None while the session goes on; `objectors` are those who rejected it."""
+    """A debate's result; `result` is None until it ends, `objectors` are those who rejected."""
 
     result: DecisionResult | None
     summary: str
@@ -104,9 +109,9 @@ class DebateVerdict(NamedTuple):
 
 
 def judge_debate(checked: CheckedSession, quorum: int = 0) -> DebateVerdict:
-    """The verdict of the round that ended the session; of the latest one, if it goes on.
+    """Judge the round that ended the session, or the latest one if it has not ended.
 
-    `quorum` is how many must have taken part; 0 means more than half of those asked.
+    `quorum` is how many must take part; 0 means more than half of those asked.
     """
     course = require_course(checked)
     consensus = view_consensus(checked, course.ended_at_round)
@@ -132,7 +137,7 @@ def judge_debate(checked: CheckedSession, quorum: int = 0) -> DebateVerdict:
 
 
 def is_quorum(present: int, asked: int, quorum: int = 0) -> bool:
-    """As many took part as the decision wants, else more than half of those asked (DEC-033)."""
+    """Return whether enough took part: `quorum`, or more than half if it is 0 (DEC-033)."""
     return present >= quorum if quorum else 2 * present > asked
 
 
@@ -143,8 +148,8 @@ def find_absent(debate_round: DebateRound | None, agents: tuple[str, ...]) -> tu
     return tuple(agent for agent in agents if agent not in present)
 
 
-def why_absent(entry: DebateEntry) -> str:
-    """The sentence by which an entry that the policy wrote tells what happened."""
+def explain_absence(entry: DebateEntry) -> str:
+    """Return the sentence of a policy's entry that says why its agent was absent."""
     summary = entry.field_value("summary")
     failure = find_failed_answer(summary)
     if failure is not None:

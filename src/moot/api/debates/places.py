@@ -1,4 +1,4 @@
-"""Where a session has its files: by its id, as an agenda shows it, or on another machine."""
+"""Find the files of a session by its id, and hint at the machine that has a missing one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def file_of_debate(session: Session, name: str) -> Path:
-    """The file of `debate/ID`, as recorded; NotFound if no debate is called so."""
+    """Return the recorded file of `debate/ID`; NotFound if there is no such debate."""
     from moot.core.names import STREAM
     from moot.protocols.debate.machine import MACHINE as DEBATE
 
@@ -25,31 +25,30 @@ def file_of_debate(session: Session, name: str) -> Path:
     if not file:
         raise NotFound(
             "session_not_found",
-            f"no session is called {name[:80]}",
+            f"there is no debate {name[:80]}",
             hint="`moot agenda` shows what waits, with its id",
         )
     return session.workspace.root / file
 
 
 def read_debate_file(session: Session, file: Path) -> bytes:
-    """Its bytes; if it is missing here and on record, the hint says how to get it."""
+    """Return the file's bytes; if it is recorded but missing, the hint says how to get it."""
     from moot.api.debates.session_file import read_file
 
-    with hint_at_home(session, file):
+    with hint_if_recorded(session, file):
         return read_file(file)
 
 
 @contextmanager
-def hint_at_home(session: Session, file: Path) -> Iterator[None]:
-    """If the file is missing and the record knows a debate there, the hint says how to get it: it
-    is at home on another machine, or was removed here."""
+def hint_if_recorded(session: Session, file: Path) -> Iterator[None]:
+    """Add a hint if a recorded file is missing: another machine has it, or it was removed here."""
     try:
         yield
     except Unavailable as error:
         if error.code == "unreadable_file" and not file.exists() and _is_recorded(session, file):
             error.hint = (
-                f"it is on record: `moot machine move-here {quote(str(file))}` writes it here, or"
-                " says which machine gives it"
+                f"it is recorded: `moot machine move-here {quote(str(file))}` writes it here, or"
+                " says which machine has it"
             )
         raise
 
@@ -68,8 +67,7 @@ def _is_recorded(session: Session, file: Path) -> bool:
 
 
 def folder_of_parliament(session: Session, name: str) -> Path:
-    """The folder of `parliament/ID`: of a question, where its files were written last, or of a path
-    that led there."""
+    """Return the folder of `parliament/ID`: its question's, the last one written, or its path's."""
     from moot.api.bridges.sources import open_parliament
     from moot.api.decisions.debate_rounds import session_file
     from moot.api.parliaments.ruling import decisions_argued_in

@@ -1,4 +1,4 @@
-"""A debate's file against its record, and the file as others write it."""
+"""Verify a debate's file against its record, and follow the file while others write to it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from moot.api.debates.check import (
     FileComparison,
     PlaceInFile,
     compare_with_record,
-    stream_of_file,
+    find_stream_of_file,
 )
 from moot.api.debates.locked_session import lock_session
 from moot.api.debates.places import read_debate_file
@@ -24,7 +24,7 @@ from moot.core.clock import to_text
 from moot.core.errors import Refused, Tampered
 from moot.core.findings import fill_hints
 from moot.core.text import Quoted
-from moot.protocols.debate import commands as ask
+from moot.protocols.debate.commands import Observe
 from moot.protocols.debate.machine import MACHINE
 from moot.protocols.debate.phases import Phase
 from moot.protocols.debate.reader import read_document
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from moot.verify.verdict import BundlePlace
 
 
-SECONDS_BETWEEN_LOOKS: Final = 1.0
+SECONDS_BETWEEN_REPORTS: Final = 1.0
 
 
 class VerdictPlace(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,7 +58,7 @@ class VerdictPlace(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DebateVerdict(msgspec.Struct, frozen=True, kw_only=True):
-    """What can be said of a debate's file and of the record that it is held against.
+    """The verdict on a debate's file and on the record that it is compared with.
 
     The fields are those of every verdict on a record (`moot.verify`); `findings` begin with what
     was found in the file.
@@ -87,7 +87,7 @@ class DebateVerdict(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class WatchedDebate(msgspec.Struct, frozen=True):
-    """The entries that were yielded, and where the debate stands after them."""
+    """The entries that were yielded, and the state of the debate after them."""
 
     entries: tuple[EntryView, ...]
     state: Phase
@@ -99,7 +99,7 @@ class WatchedDebate(msgspec.Struct, frozen=True):
 
 
 class DebateTurn(msgspec.Struct, frozen=True):
-    """Whose turn it is; `seconds_left` is below zero once its time is up, None without a limit."""
+    """Whose turn it is; `seconds_left` is negative after the timeout, None without a limit."""
 
     state: Phase
     round: int
@@ -110,12 +110,11 @@ class DebateTurn(msgspec.Struct, frozen=True):
 
 @operation("debate.verify")
 def verify(session: Session, file: Path, *, trust: Path | None = None) -> DebateVerdict:
-    """Is every byte of a file what its authors signed, or what was observed?
+    """Check that every byte of a file is what its authors signed, or what Moot observed.
 
-    It is held against the record in this workspace: what was changed, removed, inserted or put
-    elsewhere is named with its line and entry. `trust` is a trust file to believe instead of the
-    one that the key folder remembers. NotFound if nothing is recorded of the file. Nothing is
-    written by checking.
+    The file is compared with its record in this workspace: each change, removal, insertion or move
+    is reported with its line and entry. `trust` is a trust file to use instead of the one that the
+    key folder remembers. NotFound if the file is not recorded. The check writes nothing.
     """
     from moot.hosts.opening import open_for_check
     from moot.workspace.integrity_check import CheckOptions, check_workspace
@@ -123,33 +122,35 @@ def verify(session: Session, file: Path, *, trust: Path | None = None) -> Debate
     folder = require_ledger(session.workspace_folder)
     data = read_debate_file(session, file)
     with open_for_check(folder, session.keys) as reader, reader.read() as view:
-        stream = stream_of_file(view, folder, file, read_document(data))
+        stream = find_stream_of_file(view, folder, file, read_document(data))
         artifacts = FileArtifacts(folder / "artifacts")
-        compared = compare_with_record(view, stream, artifacts, data)
-    return _verdict_on(
-        file, compared, check_workspace(folder, CheckOptions(session.keys, trust), stream)
+        comparison = compare_with_record(view, stream, artifacts, data)
+    return _combine_verdicts(
+        file, comparison, check_workspace(folder, CheckOptions(session.keys, trust), stream)
     )
 
 
-def _verdict_on(file: Path, compared: FileComparison, ledger: BundleVerdict) -> DebateVerdict:
-    """A file is only as well proved as the record it is held against: a bad one decides alone."""
+def _combine_verdicts(
+    file: Path, comparison: FileComparison, ledger: BundleVerdict
+) -> DebateVerdict:
+    """Combine both verdicts; a bad record decides alone, as a file is no better than its record."""
     fields = msgspec.structs.asdict(ledger)
     fields["first_bad"] = _ledger_place(ledger.first_bad)
     fields["last_trusted"] = _ledger_place(ledger.last_trusted)
     fields["findings"] = findings = [msgspec.to_builtins(finding) for finding in ledger.findings]
     fields["checks"] = (
         *ledger.checks,
-        VerdictCheck("file", compared.verdict == "valid", compared.integrity),
+        VerdictCheck("file", comparison.verdict == "valid", comparison.integrity),
     )
     if not ledger and ledger.verdict != "unproven":
         return DebateVerdict(**fields)
-    fields["authenticity"] = f"{ledger.authenticity}; {compared.authenticity}"
-    fields["integrity"] = f"{ledger.integrity}; {compared.integrity}"
-    if compared.verdict != "valid":
-        fields["verdict"], fields["integrity"] = compared.verdict, compared.integrity
-        fields["first_bad"] = _file_place(compared.first_bad)
-        fields["last_trusted"] = _file_place(compared.last_trusted)
-    found = fill_hints(compared.findings, {"FILE": str(file)})
+    fields["authenticity"] = f"{ledger.authenticity}; {comparison.authenticity}"
+    fields["integrity"] = f"{ledger.integrity}; {comparison.integrity}"
+    if comparison.verdict != "valid":
+        fields["verdict"], fields["integrity"] = comparison.verdict, comparison.integrity
+        fields["first_bad"] = _file_place(comparison.first_bad)
+        fields["last_trusted"] = _file_place(comparison.last_trusted)
+    found = fill_hints(comparison.findings, {"FILE": str(file)})
     fields["findings"] = [*map(msgspec.to_builtins, found), *findings]
     return DebateVerdict(**fields)
 
@@ -169,12 +170,12 @@ def _file_place(place: PlaceInFile | None) -> VerdictPlace | None:
 def follow(
     session: Session, file: Path, *, stop: Callable[[], bool] = lambda: False
 ) -> Iterator[EntryView]:
-    """Each entry of a debate as it is yielded, until the debate ends or `stop()` is true.
+    """Yield each entry of a debate as it is completed, until the debate ends or `stop()` is true.
 
-    In a workspace entries by other programs, or by hand, are recorded as observed. Tampered if the
-    file changes above what was already read.
+    In a workspace, entries written by other programs or by hand are recorded as observed. Raises
+    Tampered if the file changes above what was already read.
     """
-    return _entries(FollowedFile(file, session.workspace_or_none), stop)
+    return _follow_entries(FollowedFile(file, session.workspace_or_none), stop)
 
 
 @operation("debate.watch", writes=True)
@@ -189,49 +190,48 @@ def watch(
 ) -> WatchedDebate:
     """Follow a debate until it ends, for at most `seconds` (0: one look), or until `stop()`.
 
-    `receive` is handed each entry as it is yielded, `receive_turn` about once a second whose turn
-    it is. Entries by other programs, or by hand, are recorded as observed in a workspace; watching
-    again records nothing twice.
+    `receive` gets each entry as it is completed, `receive_turn` about once a second whose turn it
+    is. In a workspace, entries written by other programs or by hand are recorded as observed, once.
     """
-    next_look = time.monotonic()
-    end = None if seconds is None else next_look + seconds
+    next_report = time.monotonic()
+    end = None if seconds is None else next_report + seconds
     watched = FollowedFile(file, session.workspace_or_none)
     entries: list[EntryView] = []
 
     def is_over() -> bool:
-        """Also tell whose turn it is, at most once a second: a long session takes its time."""
-        nonlocal next_look
+        """Also report whose turn it is, at most once a second: in a long session that is slow."""
+        nonlocal next_report
         state, now = watched.follower.state, time.monotonic()
-        if receive_turn is not None and now >= next_look and state and state.rules:
-            next_look = now + SECONDS_BETWEEN_LOOKS
-            receive_turn(_turn(session, state, state.rules))
+        if receive_turn is not None and now >= next_report and state and state.rules:
+            next_report = now + SECONDS_BETWEEN_REPORTS
+            receive_turn(_describe_turn(session, state, state.rules))
         return stop() or (end is not None and time.monotonic() >= end)
 
-    for entry in _entries(watched, is_over):
+    for entry in _follow_entries(watched, is_over):
         entries.append(entry)
         if receive is not None:
             receive(entry)
-    return _standing(session, watched, tuple(entries))
+    return _describe_progress(session, watched, tuple(entries))
 
 
-def _turn(session: Session, state: DebateState, rules: Rules) -> DebateTurn:
+def _describe_turn(session: Session, state: DebateState, rules: Rules) -> DebateTurn:
     now = session.clock()
-    here = find_standing(course_from_state(state, rules), now)
-    left = None if here.deadline is None else (here.deadline - now) / 1_000
-    return DebateTurn(here.phase, here.round, here.turn, here.next_speaker, left)
+    standing = find_standing(course_from_state(state, rules), now)
+    left = None if standing.deadline is None else (standing.deadline - now) / 1_000
+    return DebateTurn(standing.phase, standing.round, standing.turn, standing.next_speaker, left)
 
 
-def _entries(watched: FollowedFile, stop: Callable[[], bool]) -> Iterator[EntryView]:
-    """What was read twice (a double) is shown once; lines are those of the file."""
+def _follow_entries(watched: FollowedFile, stop: Callable[[], bool]) -> Iterator[EntryView]:
+    """Yield each entry once, without duplicates, with its line in the file."""
     for piece in follow_file(watched, stop):
         if piece.entry is not None and not piece.double:
             yield msgspec.structs.replace(view_entry(piece.entry), line=piece.line)
 
 
-def _standing(
+def _describe_progress(
     session: Session, watched: FollowedFile, entries: tuple[EntryView, ...]
 ) -> WatchedDebate:
-    """Where the session stands, by what was read of it."""
+    """Describe the state of the session as far as the file was read."""
     state = watched.follower.state
     if state is None or state.rules is None:
         raise Refused(
@@ -239,27 +239,27 @@ def _standing(
             "this file is not a session that can be followed",
             hint="`moot debate check FILE` says what to fix",
         )
-    here = find_standing(course_from_state(state, state.rules), session.clock())
+    standing = find_standing(course_from_state(state, state.rules), session.clock())
     return WatchedDebate(
         entries,
-        here.phase,
-        here.round,
-        here.turn,
-        here.next_speaker,
-        None if here.deadline is None else to_text(here.deadline),
+        standing.phase,
+        standing.round,
+        standing.turn,
+        standing.next_speaker,
+        None if standing.deadline is None else to_text(standing.deadline),
         state.ended_at_round,
     )
 
 
-LOOK_SECONDS: Final = 0.1
-_REMEMBERED: Final = 256
+POLL_SECONDS: Final = 0.1
+_COMPARED_BYTES: Final = 256
 
 
 class FollowedFile:
-    """A file that is being followed, from its beginning; in a workspace its entries are observed.
+    """A file that is followed from its beginning; in a workspace its entries are observed.
 
-    Each look costs what has come since the last one. A file that became shorter, or whose last
-    bytes have changed, was not appended to: that is reported, and the watch ends.
+    Each read costs only what was appended since the last one. If the file became shorter or its
+    last bytes changed, that is an error, and the watch ends.
     """
 
     def __init__(self, file: Path, workspace: Workspace | None = None) -> None:
@@ -270,7 +270,7 @@ class FollowedFile:
         self._record = self._find_record(workspace)
 
     def _find_record(self, workspace: Workspace | None) -> SessionRecord | None:
-        """The file's record, brought in step with it; begun now if there is none."""
+        """Return the file's record, brought up to date; begin it if there is none."""
         if workspace is None:
             read_file(self.file)
             return None
@@ -278,11 +278,11 @@ class FollowedFile:
             return debate.begin_record()
 
     def read_new(self) -> list[CompletePiece]:
-        """What has become complete since the last look, recorded as observed."""
-        heard = list(self.follower.feed(self._read_new_bytes()))
-        for one in heard:
-            self._observe(one)
-        return heard
+        """Return what was completed since the last read, and record it as observed."""
+        pieces = list(self.follower.feed(self._read_new_bytes()))
+        for piece in pieces:
+            self._observe(piece)
+        return pieces
 
     def _read_new_bytes(self) -> bytes:
         try:
@@ -298,19 +298,21 @@ class FollowedFile:
         except OSError as error:
             raise unreadable(self.file, error) from None
         self._at += len(data)
-        self._last = (self._last + data)[-_REMEMBERED:]
+        self._last = (self._last + data)[-_COMPARED_BYTES:]
         return data
 
-    def _observe(self, one: CompletePiece) -> None:
-        """Unless it is recorded: by its author, in the same step in which it was written."""
+    def _observe(self, piece: CompletePiece) -> None:
+        """Record the piece, unless its author recorded it when writing it."""
         record = self._record
         witness = record.witness(None) if record is not None else None
         if record is None or witness is None or not self.follower.is_utf8:
             return
         record.state = record.engine.state(MACHINE, record.stream)
-        if record.state.size != one.start:
+        if record.state.size != piece.start:
             return
-        command = ask.Observe(start=one.start, text=one.text, digest=one.digest, double=one.double)
+        command = Observe(
+            start=piece.start, text=piece.text, digest=piece.digest, double=piece.double
+        )
         try:
             record.run([(command, witness)])
         except Refused as refused:
@@ -321,10 +323,10 @@ class FollowedFile:
 def follow_file(
     file: FollowedFile, until: Callable[[], bool], sleep: Callable[[float], None] = time.sleep
 ) -> Iterator[CompletePiece]:
-    """Everything that is heard until the session ends, or until it is enough."""
+    """Yield every completed piece until the session ends or `until()` is true."""
     while True:
         yield from file.read_new()
         state = file.follower.state
         if until() or (state is not None and state.phase.has_ended):
             return
-        sleep(LOOK_SECONDS)
+        sleep(POLL_SECONDS)

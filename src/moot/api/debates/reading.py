@@ -1,7 +1,7 @@
-"""A debate in one markdown file: is it sound, whose turn is it, do they agree, how did it go?
+"""Read a debate in one markdown file: check, status, consensus, comparison, summary, report.
 
-No workspace is needed. Where one is around, a check also knows of a second file with the same
-session, and a status how alive those are whose turn it is.
+No workspace is needed. In a workspace a check also finds a second file with the same session, and a
+status shows the liveness of the agents whose turn it is.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Summary(msgspec.Struct, frozen=True):
 
 
 class DebateReport(msgspec.Struct, frozen=True):
-    """How a debate went, as the data of a page; `file` is where the page was written."""
+    """The data of a debate's page; `file` is where the page was written."""
 
     file: str | None
     report: dict[str, Any]
@@ -83,33 +83,33 @@ def check(
 ) -> CheckView:
     """Check a file against every rule of the protocol, to the line.
 
-    What is wrong with it are findings; only a file that cannot be read is an error. `strict_uuid`
-    demands ids of version 4, `lenient` lets agents have other names than the schema's. A workspace
-    that cannot be opened spoils no check: then nothing is said of doubles.
+    Problems are returned as findings; only a file that cannot be read is an error. `strict_uuid`
+    demands ids of version 4, `lenient` allows agent names outside the schema. If the workspace
+    cannot be opened, duplicates of the session are not looked for.
     """
-    from moot.api.debates.record import SessionRecord, find_double
+    from moot.api.debates.record import SessionRecord, find_duplicate
 
     checked = _read_checked(session, file, strict_uuid, lenient)
-    doubles: Sequence[Finding] = ()
+    duplicates: Sequence[Finding] = ()
     with suppress(MootError):
         workspace, name = session.workspace_or_none, checked.document.session_id
         if workspace is not None and is_uuid(name):
-            doubles = find_double(SessionRecord(workspace, file, name))
-    return view_check(msgspec.structs.replace(checked, findings=(*doubles, *checked.findings)))
+            duplicates = find_duplicate(SessionRecord(workspace, file, name))
+    return view_check(msgspec.structs.replace(checked, findings=(*duplicates, *checked.findings)))
 
 
 @operation("debate.status")
 def status(session: Session, file: Path) -> StatusWithLiveness:
-    """Where a debate stands: whose turn it is, until when, who stands where, how it ended.
+    """Show a debate's state: whose turn it is, until when, each agent's stance, how it ended.
 
-    Refused (`invalid_session`) if its settings are not sound.
+    Refused (`invalid_session`) if its settings are invalid.
     """
     seen = view_status(_read_checked(session, file), session.clock())
     return add_liveness(seen, _liveness(session, seen.may_speak))
 
 
 def _liveness(session: Session, names: Sequence[str]) -> dict[str, str]:
-    """XPR-07: who is expected and gone is shown as gone; outside a workspace nothing is known."""
+    """Return the liveness of the agents whose turn it is (XPR-07); empty outside a workspace."""
     from moot.api.bridges.participants import assess_liveness
 
     with suppress(MootError):
@@ -130,10 +130,10 @@ def consensus(
     threshold: Decimal | None = None,
     defer_in_denominator: bool | None = None,
 ) -> ConsensusView:
-    """What the votes of a round come to: the latest complete one, or the one asked for.
+    """Count the votes of a round: the latest complete one, or the one asked for.
 
-    The other arguments ask what would follow if the session had another mode or threshold, or
-    counted those who defer. Refused if the settings are not sound; NotFound if nobody spoke then.
+    The other arguments show the result under another mode or threshold, or with deferring agents
+    counted. Refused if the settings are invalid; NotFound if that round has no entries.
     """
     asked_mode = None if mode is None else ConsensusMode(mode)
     checked = _read_checked(session, file)
@@ -142,7 +142,7 @@ def consensus(
 
 @operation("debate.compare")
 def compare(session: Session, old: Path, new: Path) -> Comparison:
-    """Is `new` only `old` with something appended: nothing changed, removed or inserted?"""
+    """Check that `new` is `old` with at most something appended: nothing changed or removed."""
     from moot.api.debates.session_file import read_file
     from moot.protocols.debate.compare import compare as compare_versions
 
@@ -153,7 +153,7 @@ def compare(session: Session, old: Path, new: Path) -> Comparison:
 
 @operation("debate.summary")
 def summary(session: Session, file: Path) -> Summary:
-    """A debate in short, as markdown: the verdict, the positions, who said what."""
+    """Summarize a debate as markdown: the verdict, the positions, who said what."""
     return Summary(Quoted(write_summary(_read_checked(session, file), session.clock())))
 
 
@@ -165,11 +165,11 @@ def report(
     output: Path | None = None,
     receive: Callable[[Report], None] | None = None,
 ) -> DebateReport:
-    """How a debate went: who stood where, who changed after what, who disagrees in full.
+    """Report a debate: each agent's stance, who changed it and after what, the dissent in full.
 
-    Also what would have come out under other rules. With `output` it is written as a page, in the
-    form that the name asks for (.html, .md, .json). `receive` is handed the page for a caller that
-    draws it itself.
+    Also shows the result under other rules. With `output` the report is written as a page, in the
+    format of the file's ending (.html, .md, .json). `receive` gets the page, for a caller that
+    renders it itself.
     """
     import hashlib
     import json

@@ -1,9 +1,9 @@
-"""A session file and its record in the ledger, side by side.
+"""The record of a session file in the ledger, and how both are kept in step.
 
-The file may be ahead: someone wrote to it by hand, or a process died between file and commit;
-what stands there is observed. The record may be ahead only if the file was cut short; what is
-missing is put back if the file is an exact beginning of what was recorded. Anything else is
-reported, and nothing is overwritten.
+The file may be ahead: someone wrote to it by hand, or a process died between file and commit. Then
+Moot records what is in it as observed. The record is ahead only if the file lost its end; Moot
+restores it if the file is an exact beginning of what was recorded. Anything else is an error, and
+nothing is overwritten.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from moot.core.names import SYSTEM
 from moot.engine.engine import Engine
 from moot.engine.job import NO_LINK, Job, JobOutcome, Link
 from moot.engine.replay import read_record
-from moot.protocols.debate import commands as ask
-from moot.protocols.debate import events as did
 from moot.protocols.debate.checker import CheckedSession
+from moot.protocols.debate.commands import Begin, Observe
 from moot.protocols.debate.drafts import is_text
 from moot.protocols.debate.entry_order import drop_doubles
+from moot.protocols.debate.events import ContextAdded, Piece
 from moot.protocols.debate.machine import FILES, MACHINE, STREAM
 from moot.protocols.debate.model import is_uuid
 from moot.protocols.debate.state import (
@@ -40,7 +40,7 @@ from moot.protocols.debate.state import (
 from moot.store.artifacts import Artifacts
 from moot.workspace.workspace import Workspace
 
-MANY: Final = 1_000
+MAX_BATCH: Final = 1_000
 RecordedPart = tuple[bytes, int, str]
 
 
@@ -49,20 +49,20 @@ def stream_of(session_id: str) -> str:
 
 
 def path_in_record(root: Path, file: Path) -> str:
-    """How the record names a file: from the project's folder `root`, if it is in it."""
+    """Return how the record names a file: relative to the project's folder `root` if inside it."""
     path, root = file.absolute().resolve(), root.resolve()
     name = path.relative_to(root).as_posix() if path.is_relative_to(root) else path.as_posix()
     if not is_text(name):
         raise Refused(
             "unnameable_file",
-            f"{name!r} is no UTF-8 text, so it cannot be recorded",
-            hint="rename the file or its folder; outside a workspace any name will do",
+            f"{name!r} is not UTF-8, so it cannot be recorded",
+            hint="rename the file or its folder; outside a workspace any name is allowed",
         )
     return name
 
 
 def find_session_at(view: View, place: str) -> str | None:
-    """The session that was recorded for this place."""
+    """Return the session that was recorded for this path."""
     row = view.row(FILES, place)
     return None if row is None else row.stream.removeprefix(STREAM)
 
@@ -92,12 +92,12 @@ class SessionRecord:
         write: Callable[[], None] | None = None,
         link: Link = NO_LINK,
     ) -> list[JobOutcome]:
-        """All of these in one commit, or none; `write` happens just before it is made."""
+        """Record all commands in one commit, or none; `write` is called just before the commit."""
         jobs = [
             Job(self.stream, command, actor, cause=link.cause, corr=link.corr)
             for command, actor in commands
         ]
-        for job in jobs:  # what does not fit into an event is durable before the event
+        for job in jobs:  # a text too long for an event must be durable before the event
             text = getattr(job.command, "text", None)
             if text is not None and not fits_in_event(text):
                 self.workspace.artifacts.put(text.encode(), MEDIA_TYPE)
@@ -136,9 +136,9 @@ class SessionRecord:
             )
         text = checked.document.byte_order_mark + checked.document.text[:end]
         digest = hashlib.sha256(text.encode()).hexdigest()
-        self.run([(ask.Begin(file=self.place, text=text, digest=digest), by)], write, link)
+        self.run([(Begin(file=self.place, text=text, digest=digest), by)], write, link)
 
-    def begin_unless_begun(self, checked: CheckedSession, by: str) -> None:
+    def begin_if_new(self, checked: CheckedSession, by: str) -> None:
         """Begin, unless the process that made the file records the beginning first."""
         try:
             self.begin(checked, by)
@@ -148,12 +148,12 @@ class SessionRecord:
                 raise
 
     def observe(self, data: bytes, checked: CheckedSession, by: str) -> None:
-        """Record what stands in the file beyond the record."""
+        """Record what the file has beyond the record."""
         waiting = list(self.observe_commands(data, checked))
-        for first in range(0, len(waiting), MANY):
-            self.run([(command, by) for command in waiting[first : first + MANY]])
+        for first in range(0, len(waiting), MAX_BATCH):
+            self.run([(command, by) for command in waiting[first : first + MAX_BATCH]])
 
-    def observe_commands(self, data: bytes, checked: CheckedSession) -> Iterator[ask.Observe]:
+    def observe_commands(self, data: bytes, checked: CheckedSession) -> Iterator[Observe]:
         document, size = checked.document, self.state.size
         if len(data) == size:
             return
@@ -164,10 +164,10 @@ class SessionRecord:
             text = document.text[cut.start : cut.end]
             raw = text.encode()
             if data[size : size + len(raw)] != raw:
-                return  # not UTF-8: such a file is invalid, and its bytes cannot be told as text
+                return  # not UTF-8: such a file is invalid and cannot be recorded as text
             digest.update(raw)
             entry = cut.entry
-            yield ask.Observe(
+            yield Observe(
                 start=size,
                 text=text,
                 digest=digest.hexdigest(),
@@ -176,14 +176,14 @@ class SessionRecord:
             size += len(raw)
 
     def fits(self, reading: SessionReading) -> bool:
-        """Is the file what was recorded, with at most something appended?"""
+        """Return whether the file is what was recorded, with at most something appended."""
         size = self.state.size
         if reading.size <= size:
             return reading.size == size and reading.digest == self.state.digest
         return hashlib.sha256(reading.data[:size]).hexdigest() == self.state.digest
 
     def restore(self, data: bytes) -> bytes:
-        """Put back what the file has lost at its end; Refused if it is no exact beginning."""
+        """Restore the file's lost end; Refused if the rest is not exactly what was recorded."""
         expected = read_recorded_bytes(self.workspace, self.stream)
         if len(data) >= len(expected) or not expected.startswith(data):
             raise session_changed(self.file)
@@ -192,33 +192,35 @@ class SessionRecord:
 
 
 def read_recorded_bytes(workspace: Workspace, stream: str) -> bytes:
-    """The whole file as it was recorded, whatever stands in it now."""
+    """Return the whole file as it was recorded, whatever it contains now."""
     with workspace.store.read() as view:
         events = read_events(view, stream)
-    return b"".join(part for part, _, _ in recorded_parts(events, workspace.artifacts))
+    return b"".join(part for part, _, _ in list_recorded_parts(events, workspace.artifacts))
 
 
 def read_events(view: View, stream: str) -> list[tuple[int, Event]]:
-    """The events of a session, each with its number."""
+    """Return the events of a session, each with its seq."""
     records = view.records(stream)
     return [(record.seq, read_record(MACHINE, record).event) for record in records]
 
 
-def recorded_parts(events: Iterable[tuple[int, Event]], artifacts: Artifacts) -> list[RecordedPart]:
-    """The file as recorded, in parts: bytes, the event they come from, the entry they are."""
+def list_recorded_parts(
+    events: Iterable[tuple[int, Event]], artifacts: Artifacts
+) -> list[RecordedPart]:
+    """Return the recorded file in parts: the bytes, the seq of their event, their entry id."""
     parts: list[RecordedPart] = []
     for seq, event in events:
-        if isinstance(event, did.Piece):
+        if isinstance(event, Piece):
             text = event.text
             data = b"".join(artifacts.chunks(event.sha256)) if text is None else text.encode()
             part = (data, seq, getattr(event, "id", ""))
-            place = _split(parts, event.start) if isinstance(event, did.ContextAdded) else None
+            place = _split_at(parts, event.start) if isinstance(event, ContextAdded) else None
             parts.insert(len(parts) if place is None else place, part)
     return parts
 
 
-def _split(parts: list[RecordedPart], offset: int) -> int:
-    """Make a joint at this offset; gives its place among the parts."""
+def _split_at(parts: list[RecordedPart], offset: int) -> int:
+    """Split the part at this byte offset; return the index where a new part goes."""
     for place, (data, seq, name) in enumerate(parts):
         if offset <= 0:
             return place
@@ -238,7 +240,7 @@ def session_changed(file: Path) -> Refused:
 
 
 def find_record(workspace: Workspace, file: Path, checked: CheckedSession) -> SessionRecord | None:
-    """The record for a file: by its session id, or by its place if that was changed."""
+    """Find the record of a file by its session id, or by its path if the id was changed."""
     session = checked.document.session_id
     record = SessionRecord(workspace, file, session) if is_uuid(session) else None
     if record is not None and record.is_known:
@@ -250,8 +252,8 @@ def find_record(workspace: Workspace, file: Path, checked: CheckedSession) -> Se
     )
 
 
-def find_double(record: SessionRecord) -> list[Finding]:
-    """BNC-026: a session is one file; a second one with its id is a double, unless it has moved."""
+def find_duplicate(record: SessionRecord) -> list[Finding]:
+    """Report a second file with the id of a recorded session, unless the file moved (BNC-026)."""
     other = record.state.file
     is_elsewhere = record.is_known and other != record.place
     if not is_elsewhere or not (record.workspace.root / other).exists():
@@ -260,9 +262,9 @@ def find_double(record: SessionRecord) -> list[Finding]:
         Finding(
             rule="3.1",
             code="duplicate_session",
-            message=f"{other} holds the same session id: this file is a double of it",
+            message=f"{other} has the same session id: this file is a duplicate of it",
             severity=Severity.WARNING,
             line=3,
-            hint=f"append to {other}, or give this file a session id of its own",
+            hint=f"append to {other}, or give this file another session id",
         )
     ]

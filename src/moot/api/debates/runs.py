@@ -1,4 +1,4 @@
-"""A debate argued by participants: programs, models, scripts, people at a terminal."""
+"""Let participants argue a debate: programs, models, scripts, people at a terminal."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class _RestorableRun(RunResult, frozen=True, kw_only=True):
-    """`restored` says what had become of the file (gone, cut-short) if it was put back first."""
+    """`restored` is what had happened to the file (gone, cut-short) if it was restored first."""
 
     restored: str | None = None
 
@@ -41,9 +41,9 @@ def run(
 ) -> DebateRun:
     """Let participants (`NAME=SPEC`) argue until the debate is over or a limit is reached.
 
-    Each entry is written in its author's turn and, in a workspace, signed by its author's key. It
-    is many commits and needs no key: whatever interrupts it, the same call goes on where the file
-    stands. Refused before anybody is asked: names that are no agents of the session, participants
+    Each entry is written in its author's turn and, in a workspace, signed by its author's key. A
+    run makes many commits and needs no key: after an interruption the same call continues the file.
+    Refused before any participant is asked: names that are not agents of the session, participants
     that cannot be started, keys that are not here, a file that is not what was recorded.
     """
     from moot.api.runs.debate import run_debate
@@ -63,7 +63,7 @@ def run(
 
 
 def suggest_decision(run: DebateRun) -> str | None:
-    """The command with which a person decides what came out; None if nothing waits for one."""
+    """Return the command with which a person rules on the result; None if none is needed."""
     result = run.standing["result"]
     if run.decision is None or result is None:
         return None

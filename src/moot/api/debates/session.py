@@ -1,11 +1,9 @@
-"""A debate on disk: open it, see it as a speaker does, add to it, and record all of it.
+"""Add to a debate on disk, and record what was added.
 
-Each function takes a workspace or None. Without one the file is all there is. With one, whatever
-is written to a session that is recorded, or by an agent who is registered, is written in one
-step: under the file's lock and in one open transaction the event is inserted, the file appended
-to and made durable, and only then the event committed. A process that dies between leaves the
-file ahead; the next process observes what is in it, and its author signs it when it tries again
-(the same entry, the same id).
+Each function takes a workspace or None; without one only the file is written. In a workspace, what
+is written to a recorded session or by a registered agent is recorded in the same step, as
+`locked_session.py` says. If a process dies in between, the file is ahead: the next process records
+the entry as observed, and its author signs it by repeating the call with the same id.
 """
 
 from __future__ import annotations
@@ -27,8 +25,8 @@ from moot.core.errors import Refused
 from moot.core.failed_answer import FailedAnswer
 from moot.core.findings import Finding
 from moot.engine.job import NO_LINK, Link
-from moot.protocols.debate import commands as ask
 from moot.protocols.debate.checker import CheckedSession, check_session
+from moot.protocols.debate.commands import Add, AddContext, Escalate, Observe, Resume, Sign
 from moot.protocols.debate.drafts import EntryDraft, add_context_section, tidy_draft
 from moot.protocols.debate.escalation import draft_skipped_turn, make_resumption_mark
 from moot.protocols.debate.model import DebateEntry
@@ -45,19 +43,19 @@ from moot.workspace.workspace import Workspace
 
 SIGNED: Final = "signed"
 OBSERVED: Final = "observed"
-# Which person acts, asked only where the act is recorded; None: nobody, it is only observed.
+# Returns the person who acts; called only if the act is recorded. None: it is only observed.
 Operator = Callable[[], str | None]
 
 
-def nobody() -> None:
+def no_operator() -> None:
     return None
 
 
 class WrittenSession(msgspec.Struct, frozen=True):
-    """What was done: the entries written, the file as it is now, and how it was recorded.
+    """What was written: the entries, the session as it is now, and how it was recorded.
 
-    `recorded` is `signed` (by the author's or a person's own key), `observed` (by the machine) or
-    None (the file is not recorded). `again`: the entry had stood there before and was only signed.
+    `recorded` is `signed` (by the key of the author or a person), `observed` (by Moot) or None (the
+    file is not recorded). `again`: the entry was in the file before and was at most signed now.
     """
 
     entries: tuple[str, ...]
@@ -68,7 +66,7 @@ class WrittenSession(msgspec.Struct, frozen=True):
 
 
 def read(file: Path) -> CheckedSession:
-    """The session in this file, checked."""
+    """Read and check the session in this file."""
     return check_session(read_file(file), file_name=file.name)
 
 
@@ -79,7 +77,7 @@ def new(
     by: str | None = None,
     link: Link = NO_LINK,
 ) -> Path:
-    """A new file with this text; in a workspace the session is recorded in the same step."""
+    """Create a file with this text; in a workspace the session is recorded in the same step."""
     file = with_md_ending(file)
     if workspace is not None:
         checked = check_session(text)
@@ -107,7 +105,7 @@ def add(
 ) -> WrittenSession:
     """Append one entry as its author; signed if that author is registered.
 
-    With `entry_id` the same call may be made again: an entry that stands there is not repeated.
+    With `entry_id` the call may be repeated: an entry that is in the file is not written again.
     A caller that writes often to one file keeps it `cached`.
     """
     with lock_session(file, clock, workspace, draft.author, cached) as debate:
@@ -126,15 +124,15 @@ def add(
             round_number=round_number,
         )
         signs = debate.is_registered(draft.author)
-        made = partial(ask.Add, after_end=after_end) if signs else ask.Observe
-        debate.append_entry(addition, made, draft.author if signs else debate.witness)
+        make_command = partial(Add, after_end=after_end) if signs else Observe
+        debate.append_entry(addition, make_command, draft.author if signs else debate.witness)
         if find_deadlock_policy(debate.checked) is not None:
             debate.apply_policy()
-        written = _written(debate, (addition.id,), signs)
+        written = _make_result(debate, (addition.id,), signs)
         return msgspec.structs.replace(written, findings=addition.findings)
 
 
-def _written(
+def _make_result(
     debate: LockedSession, entries: Iterable[str], signed: bool, *, again: bool = False
 ) -> WrittenSession:
     recorded = SIGNED if signed else OBSERVED if debate.witness else None
@@ -146,7 +144,7 @@ def _written(
 def _find_written_before(
     debate: LockedSession, draft: EntryDraft, entry_id: str | None
 ) -> WrittenSession | None:
-    """The same entry stands there already: from a call that never heard back."""
+    """Find the same entry in the file, from a call that got no answer, and sign it if needed."""
     document = debate.checked.document
     known = document.find_entry(entry_id) if entry_id else None
     known = known if known is not None and known.yielded else None
@@ -157,12 +155,12 @@ def _find_written_before(
     signs = debate.is_registered(draft.author)
     waiting = {one.id for one in debate.record.state.unsigned} if debate.record and signs else ()
     observed = reversed(document.entries if waiting else ())
-    mine = (entry for entry in observed if entry.id in waiting and is_exactly(entry, draft))
-    found = known or next(mine, None)
+    own_entries = (entry for entry in observed if entry.id in waiting and is_exactly(entry, draft))
+    found = known or next(own_entries, None)
     if found is None:
         return None
     _sign_observed(debate, found)
-    return _written(debate, (found.id,), signs, again=True)
+    return _make_result(debate, (found.id,), signs, again=True)
 
 
 def _sign_observed(debate: LockedSession, entry: DebateEntry) -> bool:
@@ -173,16 +171,16 @@ def _sign_observed(debate: LockedSession, entry: DebateEntry) -> bool:
     unsigned_entry = record.state.find_unsigned_entry(entry.id)
     if unsigned_entry is None:
         return False
-    record.run([(ask.Sign(id=entry.id, sha256=unsigned_entry.sha256), entry.author)])
+    record.run([(Sign(id=entry.id, sha256=unsigned_entry.sha256), entry.author)])
     return True
 
 
 def sign(file: Path, author: str, clock: Clock, workspace: Workspace) -> WrittenSession:
     """Sign every entry of this author that was only observed."""
     with lock_session(file, clock, workspace, author) as debate:
-        mine = [each for each in debate.checked.document.entries if each.author == author]
-        signed = [entry.id for entry in mine if _sign_observed(debate, entry)]
-        return _written(debate, signed, signed=True)
+        own_entries = [each for each in debate.checked.document.entries if each.author == author]
+        signed = [entry.id for entry in own_entries if _sign_observed(debate, entry)]
+        return _make_result(debate, signed, signed=True)
 
 
 def tick(
@@ -190,7 +188,7 @@ def tick(
 ) -> WrittenSession:
     """Let a turn that has timed out take effect, as the session's own policy says."""
     with lock_session(file, clock, workspace, cached=cached) as debate:
-        return _written(debate, debate.apply_policy(), signed=False)
+        return _make_result(debate, debate.apply_policy(), signed=False)
 
 
 def skip_failed(
@@ -201,42 +199,42 @@ def skip_failed(
     workspace: Workspace | None = None,
     cached: CachedFile | None = None,
 ) -> WrittenSession:
-    """Go on without somebody who has certainly failed, by the session's own policy (G-01).
+    """Apply the session's policy to an agent that has certainly failed (G-01).
 
-    Nothing is written if nobody waits for this agent, or if the policy leaves it to a person.
+    Writes nothing if it is not this agent's turn, or if the policy leaves it to a person.
     """
     with lock_session(file, clock, workspace, cached=cached) as debate:
-        return _written(debate, debate.skip_failed(agent, failure), signed=False)
+        return _make_result(debate, debate.skip_failed(agent, failure), signed=False)
 
 
 def resume_late(
-    file: Path, clock: Clock, workspace: Workspace | None = None, operator: Operator = nobody
+    file: Path, clock: Clock, workspace: Workspace | None = None, operator: Operator = no_operator
 ) -> WrittenSession:
-    """The operator gives the late agent its time again."""
+    """Give the late agent its time again, as the operator."""
     with lock_session(file, clock, workspace) as debate:
         before, text = make_resumption_mark(debate.checked, debate.now)
         who = operator() if debate.record else None
-        debate.append_mark(before, text, ask.Resume, who or debate.witness)
-        return _written(debate, (), who is not None)
+        debate.append_mark(before, text, Resume, who or debate.witness)
+        return _make_result(debate, (), who is not None)
 
 
 def resume_skipping(
     file: Path,
     clock: Clock,
     workspace: Workspace | None = None,
-    operator: Operator = nobody,
-    named: str | None = None,
+    operator: Operator = no_operator,
+    operator_name: str | None = None,
 ) -> WrittenSession:
-    """The operator passes over the late agent; `named` is who that is where nothing is recorded."""
+    """Skip the late agent, as the operator; `operator_name` names them in an unrecorded file."""
     with lock_session(file, clock, workspace) as debate:
         draft_skipped_turn(debate.checked, debate.now)  # Refused before anyone is asked for a key
         who = operator() if debate.record else None
-        person = who or require_person(require_course(debate.checked).rules, named)
+        person = who or require_person(require_course(debate.checked).rules, operator_name)
         before, draft = draft_skipped_turn(debate.checked, debate.now, person)
         addition = prepare_entry(before, draft, str(uuid.uuid4()), debate.now)
-        made = partial(ask.Escalate, agent=draft.author)
-        debate.append_entry(addition, made, who or debate.witness)
-        return _written(debate, (addition.id,), who is not None)
+        make_command = partial(Escalate, agent=draft.author)
+        debate.append_entry(addition, make_command, who or debate.witness)
+        return _make_result(debate, (addition.id,), who is not None)
 
 
 def close(
@@ -244,16 +242,16 @@ def close(
     reason: str,
     clock: Clock,
     workspace: Workspace | None = None,
-    operator: Operator = nobody,
-    named: str | None = None,
+    operator: Operator = no_operator,
+    operator_name: str | None = None,
 ) -> WrittenSession:
-    """The operator ends the session; `named` is who that is where nothing is recorded."""
+    """End the session, as the operator; `operator_name` names them in an unrecorded file."""
     with lock_session(file, clock, workspace) as debate:
         who = operator() if debate.record else None
-        author = find_closing_author(require_course(debate.checked).rules, who, named)
+        author = find_closing_author(require_course(debate.checked).rules, who, operator_name)
         addition = prepare_closing(debate.checked, reason, str(uuid.uuid4()), debate.now, author)
-        debate.append_entry(addition, ask.Add if who else ask.Observe, who or debate.witness)
-        return _written(debate, (addition.id,), who is not None)
+        debate.append_entry(addition, Add if who else Observe, who or debate.witness)
+        return _make_result(debate, (addition.id,), who is not None)
 
 
 def add_context(
@@ -262,9 +260,9 @@ def add_context(
     text: str,
     clock: Clock,
     workspace: Workspace | None = None,
-    operator: Operator = nobody,
+    operator: Operator = no_operator,
 ) -> WrittenSession:
-    """The operator adds a subsection to the context: the one write that is not at the end."""
+    """Add a subsection to the context, as the operator: the only write that is not an append."""
     with lock_session(file, clock, workspace) as debate:
         data = add_context_section(debate.checked, title, text).encode()
         who = operator() if debate.record else None
@@ -273,15 +271,15 @@ def add_context(
         if debate.record is None or actor is None:
             write()
         else:
-            debate.record.run([(_context(debate, debate.record, data), actor)], write)
-        written = _written(debate, (), who is not None)
+            debate.record.run([(_build_context_command(debate, debate.record, data), actor)], write)
+        written = _make_result(debate, (), who is not None)
         return msgspec.structs.replace(written, checked=read(file))
 
 
-def _context(debate: LockedSession, record: SessionRecord, data: bytes) -> ask.AddContext:
+def _build_context_command(debate: LockedSession, record: SessionRecord, data: bytes) -> AddContext:
     section = debate.checked.document.find_section("Context")
     start = debate.bytes_before(section.end if section else 0)
     size = len(data) - debate.reading.size
     digest = hashlib.sha256(data[: record.state.size + size]).hexdigest()
     piece = data[start : start + size].decode()
-    return ask.AddContext(start=start, text=piece, digest=digest)
+    return AddContext(start=start, text=piece, digest=digest)

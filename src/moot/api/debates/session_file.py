@@ -1,9 +1,8 @@
-"""A session file on disk: read whole, made once, and appended to under a lock.
+"""Read, create and append to a session file on disk.
 
-An append is one write of whole bytes at the end (R5), made durable before it is acknowledged; if
-it fails, the file is cut back to what it was. Old bytes are never rewritten (R1); only an entry
-that was never yielded may be cut off by its own author, to be written again (A-34). The lock is in
-`locked_session.py`.
+An append writes all its bytes at the end (R5) and makes them durable before it is acknowledged; if
+it fails, the file is truncated to what it was. Old bytes are never rewritten (R1); only the author
+of an unfinished entry may cut it off and write it again (A-34). `locked_session.py` has the lock.
 """
 
 from __future__ import annotations
@@ -21,8 +20,8 @@ from moot.protocols.debate.checker import CheckedSession, check_longer, check_se
 from moot.protocols.debate.model import OddityKind
 from moot.store.files import replace_own_file, sync_file, write_new_file
 
-_BYTES: Final = getattr(os, "O_BINARY", 0)  # Windows would change line ends
-_AT_ONCE: Final = getattr(os, "O_NONBLOCK", 0)  # a pipe without a writer would never open
+_BINARY: Final = getattr(os, "O_BINARY", 0)  # Windows would change line ends
+_NONBLOCK: Final = getattr(os, "O_NONBLOCK", 0)  # a pipe without a writer would never open
 
 
 def read_file(path: Path) -> bytes:
@@ -34,9 +33,9 @@ def read_file(path: Path) -> bytes:
 
 
 def open_to_read(path: Path) -> BinaryIO:
-    """The file, to be read; OSError, or Unavailable for a pipe or device, which might never end."""
+    """Open a file for reading; Unavailable for a pipe or a device, which might never end."""
     require_file(path, os.stat(path).st_mode)
-    return open(path, "rb", opener=lambda name, flags: os.open(name, flags | _AT_ONCE))
+    return open(path, "rb", opener=lambda name, flags: os.open(name, flags | _NONBLOCK))
 
 
 def require_file(path: Path, mode: int) -> None:
@@ -45,12 +44,12 @@ def require_file(path: Path, mode: int) -> None:
         raise Unavailable(
             "unreadable_file",
             f"{path} is {kind}, not a file",
-            hint="a session is one ordinary file; copy what the pipe gives into one",
+            hint="a session is one regular file; save the pipe's output to a file first",
         )
 
 
-def read_behind(path: Path, known: Iterable[bytes]) -> bytes | None:
-    """What stands behind `known` in this file; None if it does not begin with it, to the byte."""
+def read_after(path: Path, known: Iterable[bytes]) -> bytes | None:
+    """Return what follows `known` in this file; None if the file does not begin with `known`."""
     try:
         with open_to_read(path) as file:
             for part in known:
@@ -62,24 +61,22 @@ def read_behind(path: Path, known: Iterable[bytes]) -> bytes | None:
 
 
 def with_md_ending(path: Path) -> Path:
-    """BNC-002: a session file's name ends with .md (3)."""
+    """Return the path with the ending .md, which a session file must have (BNC-002)."""
     return path if path.suffix == ".md" else path.with_name(path.name + ".md")
 
 
 def create(path: Path, text: str) -> None:
-    """A new file; an old one is never replaced."""
+    """Create a file; an existing one is never replaced."""
     try:
         write_new_file(path, text.encode())
     except FileExistsError:
-        raise Refused(
-            "file_exists", f"{path} is there already", hint="choose another name"
-        ) from None
+        raise Refused("file_exists", f"{path} exists already", hint="choose another name") from None
     except OSError as error:
         raise unwritable(path, error) from None
 
 
 def rewrite(path: Path, data: bytes) -> None:
-    """The whole file at once: only for more context, which is not at its end (A-32)."""
+    """Replace the whole file: only to add context, which is not at its end (A-32)."""
     try:
         replace_own_file(real_path(path), data)
     except OSError as error:
@@ -87,17 +84,17 @@ def rewrite(path: Path, data: bytes) -> None:
 
 
 def real_path(path: Path) -> Path:
-    """The file itself, where its name is a link to it."""
+    """Return the file that a path or a link leads to."""
     return Path(os.path.realpath(path))
 
 
 def append(path: Path, data: bytes, keep: int | None = None) -> None:
-    """BNC-005, BNC-102: put `data` at the end, whole or not at all. Call it under the lock.
+    """Append all of `data` or nothing (BNC-005, BNC-102). Call it under the lock.
 
-    `keep` cuts off first what stands beyond it: an entry that its author never yielded.
+    With `keep` the file is first truncated to that size: its author rewrites an unfinished entry.
     """
     try:
-        descriptor = os.open(path, os.O_RDWR | os.O_APPEND | _BYTES)
+        descriptor = os.open(path, os.O_RDWR | os.O_APPEND | _BINARY)
     except OSError as error:
         raise unwritable(path, error) from None
     try:
@@ -147,14 +144,15 @@ def unwritable(path: Path, error: OSError) -> Unavailable:
     )
 
 
-_BLOCK: Final = 1 << 16
-Marks = tuple[int, int, int, int]
+_BLOCK_SIZE: Final = 1 << 16
+FileStamp = tuple[int, int, int, int]
 
 
 class SessionReading(NamedTuple):
-    """What a file says, its bytes in blocks, and its digest so far, which is only ever copied.
+    """A checked file: its session, its size, its bytes in blocks, and its running digest.
 
-    In blocks, so that an append costs at most one of them, and not the whole file again.
+    The bytes are in blocks so that an append copies at most one block, not the whole file. The
+    digest object is only ever copied, never updated in place.
     """
 
     checked: CheckedSession
@@ -170,15 +168,19 @@ class SessionReading(NamedTuple):
     def data(self) -> bytes:
         return b"".join(self.blocks)
 
-    def followed_by(self, raw: bytes, made: CheckedSession, keep: int) -> SessionReading:
-        """With `raw` behind its first `keep` bytes; `made` is what that says."""
+    def with_appended(self, raw: bytes, checked_after: CheckedSession, keep: int) -> SessionReading:
+        """Return the reading after `raw` was written behind the first `keep` bytes."""
         if keep < self.size:
             data = self.data[:keep] + raw
-            return SessionReading(made, len(data), hashlib.sha256(data), _split(data))
+            return SessionReading(
+                checked_after, len(data), hashlib.sha256(data), _split_into_blocks(data)
+            )
         sha256 = self.sha256.copy()
         sha256.update(raw)
         *full, last = self.blocks or (b"",)
-        return SessionReading(made, keep + len(raw), sha256, (*full, *_split(last + raw)))
+        return SessionReading(
+            checked_after, keep + len(raw), sha256, (*full, *_split_into_blocks(last + raw))
+        )
 
     @property
     def is_text(self) -> bool:
@@ -187,47 +189,47 @@ class SessionReading(NamedTuple):
 
 def make_reading(data: bytes, name: str) -> SessionReading:
     checked = check_session(data, file_name=name)
-    return SessionReading(checked, len(data), hashlib.sha256(data), _split(data))
+    return SessionReading(checked, len(data), hashlib.sha256(data), _split_into_blocks(data))
 
 
-def _split(data: bytes) -> tuple[bytes, ...]:
-    return tuple(data[at : at + _BLOCK] for at in range(0, len(data), _BLOCK))
+def _split_into_blocks(data: bytes) -> tuple[bytes, ...]:
+    return tuple(data[at : at + _BLOCK_SIZE] for at in range(0, len(data), _BLOCK_SIZE))
 
 
 class CachedFile:
-    """A file, and what was last read of it, for a process that takes many turns in it.
+    """A file and its last reading, for a process that takes many turns in it.
 
-    Before each write every byte is compared, and only what was appended since is read. To look on,
-    between two writes, the file's size, times and place on disk are enough.
+    Before each write `read` compares every byte, but parses only what was appended. Between writes
+    `peek` relies on the file's size, times and inode.
     """
 
     def __init__(self, file: Path) -> None:
         self.file = file
         self._last: SessionReading | None = None
-        self._marks: Marks | None = None
+        self._stamp: FileStamp | None = None
 
     def read(self) -> SessionReading:
-        """The file as it is now, whatever happened to it meanwhile."""
-        marks = self._current_marks()
-        more = None if self._last is None else read_behind(self.file, self._last.blocks)
+        """Return the file as it is now, compared byte by byte."""
+        stamp = self._current_stamp()
+        more = None if self._last is None else read_after(self.file, self._last.blocks)
         if self._last is None or more is None:
             reading = make_reading(read_file(self.file), self.file.name)
         else:
             reading = self._append_to(self._last, more)
-        self.remember(reading, marks)
+        self.remember(reading, stamp)
         return reading
 
     def peek(self) -> SessionReading:
-        """The file as it is, for looking on; before a write it is read to the byte."""
-        if self._last is None or self._marks is None or self._marks != self._current_marks():
+        """Return the last reading if size, times and inode are unchanged; else read again."""
+        if self._last is None or self._stamp is None or self._stamp != self._current_stamp():
             return self.read()
         return self._last
 
-    def remember(self, reading: SessionReading, marks: Marks | None = None) -> None:
-        """Hold on to what was read, or to what was just written."""
-        marks = marks or self._current_marks()
+    def remember(self, reading: SessionReading, stamp: FileStamp | None = None) -> None:
+        """Keep what was read or just written for the next call."""
+        stamp = stamp or self._current_stamp()
         self._last = reading
-        self._marks = marks if marks and marks[0] == reading.size else None
+        self._stamp = stamp if stamp and stamp[0] == reading.size else None
 
     def _append_to(self, last: SessionReading, raw: bytes) -> SessionReading:
         if not raw:
@@ -238,10 +240,10 @@ class CachedFile:
             more = None
         if more is None:
             return make_reading(last.data + raw, self.file.name)
-        made = check_longer(last.checked, more, file_name=self.file.name)
-        return last.followed_by(raw, made, last.size)
+        checked_after = check_longer(last.checked, more, file_name=self.file.name)
+        return last.with_appended(raw, checked_after, last.size)
 
-    def _current_marks(self) -> Marks | None:
+    def _current_stamp(self) -> FileStamp | None:
         try:
             found = os.stat(self.file)
         except OSError:
@@ -249,22 +251,22 @@ class CachedFile:
         return found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino
 
 
-# Others' words in a session's file (XPR-09): no line of them can be a heading, a fence or a mark of
-# the protocol, and nothing in them that a terminal would obey gets into the file.
+# Texts of others in a session file (XPR-09): no line of them can be a heading, a fence or a mark of
+# the protocol, and no control character for a terminal gets into the file.
 
-MOST_TITLE: Final = 150
+MAX_TITLE: Final = 150
 
 
 def make_title(text: str) -> str:
-    line = " ".join(escape_comments(_printable(text)).split())
-    return line if len(line) <= MOST_TITLE else f"{line[: MOST_TITLE - 1]}…"
+    line = " ".join(escape_comments(_replace_unprintable(text)).split())
+    return line if len(line) <= MAX_TITLE else f"{line[: MAX_TITLE - 1]}…"
 
 
 def quote_lines(text: str) -> str:
-    """Inside a quotation from the first line to the last; a blank line must follow it."""
-    return write_quote(_printable(text).strip("\n") + "\n")
+    """Return the text as a markdown quotation; a blank line must follow it."""
+    return write_quote(_replace_unprintable(text).strip("\n") + "\n")
 
 
-def _printable(text: str) -> str:
+def _replace_unprintable(text: str) -> str:
     plain = text.replace("\r\n", "\n").replace("\r", "\n")
     return "".join(char if char.isprintable() or char in "\n\t" else "�" for char in plain)

@@ -1,8 +1,8 @@
-"""A debate's file written to: begun, appended to, moved on, closed.
+"""Operations that begin, continue and close a debate in its file.
 
-In a workspace whatever is written is recorded in the same step: signed where its author or a
-person has a key here, else as observed by this machine. Without one, or on a file that nothing is
-recorded of, the file is all there is. No function here takes a key: each says what a repeat does.
+In a workspace each write is recorded in the same step: signed if its author or a person has a key
+here, else as observed by Moot. Without a workspace only the file is written. Each docstring says
+what a repeated call does.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from moot.api.debates.places import file_of_debate, hint_at_home
+from moot.api.debates.places import file_of_debate, hint_if_recorded
 from moot.api.operation import operation
 from moot.core.errors import Malformed, NotFound, Refused
 from moot.core.findings import Finding
@@ -61,8 +61,8 @@ __all__ = [
 ]
 
 
-LONGEST_TURN: Final = 86_400  # seconds; the document allows no more
-DEBATES: Final = "debates"  # the folder of those without a place of their own
+MAX_TURN_SECONDS: Final = 86_400  # seconds; the document allows no more
+DEBATES_FOLDER: Final = "debates"  # for debates without a named file
 
 
 class NewDebate(msgspec.Struct, frozen=True):
@@ -79,10 +79,10 @@ class NewDebate(msgspec.Struct, frozen=True):
 
 
 class AddedEntry(msgspec.Struct, frozen=True):
-    """An entry as it stands now, and where that leaves the debate.
+    """An entry as it is now, and the debate's state after it.
 
-    `recorded` is signed, observed or None (the file is not recorded). `again`: it had stood there
-    before, from a call that never heard back, and was at most signed now.
+    `recorded` is signed, observed or None (the file is not recorded). `again`: an earlier call had
+    written the entry, and it was at most signed now.
     """
 
     entry: str
@@ -103,7 +103,7 @@ class AddedContext(msgspec.Struct, frozen=True):
 
 
 class DebateProgress(msgspec.Struct, frozen=True):
-    """The entries that were written (or signed), and where the debate stands after them."""
+    """The entries that were written or signed, and the state of the debate after them."""
 
     entries: tuple[str, ...]
     state: Phase
@@ -139,12 +139,11 @@ def new(
 ) -> NewDebate:
     """Begin a debate: a file, ending with .md, that each of `agents` appends to in turn.
 
-    Without a `file` it lies in the workspace. `context` is what is known and asked; without it the
-    title has to do. `people` are agents who are people, though no `human` begins their names;
-    agents who are registered with a person's key are too. `turn_timeout` is in seconds: 300, but a
-    day where people take part and the policy is `human`, which stops a session at a timeout.
-    Refused if a setting is not allowed, or the file exists: so is a repeat, unless both have the
-    same `key`.
+    Without `file` it is put into the workspace. `context` is what is known and asked; it defaults
+    to the title. `people` are agents who are people though their names do not begin with `human`;
+    agents with a person's key are added. `turn_timeout` is in seconds: 300, but a day if people
+    take part and the policy is `human`, which stops a session at a timeout. Refused if a setting is
+    not allowed or the file exists; a repeat is refused too, unless both calls have the same `key`.
     """
     from moot.api.debates import session as debate_session
     from moot.protocols.debate.checker import check_session
@@ -152,10 +151,10 @@ def new(
 
     people = _find_people(session, agents, people)
     if turn_timeout is None:
-        waits = Escalation(escalation) is Escalation.HUMAN and (
+        waits_for_person = Escalation(escalation) is Escalation.HUMAN and (
             people or any(agent.startswith("human") for agent in agents)
         )
-        turn_timeout = LONGEST_TURN if waits else Rules(()).turn_timeout
+        turn_timeout = MAX_TURN_SECONDS if waits_for_person else Rules(()).turn_timeout
     rules = Rules(
         tuple(agents),
         TurnOrder(turn_order),
@@ -172,11 +171,13 @@ def new(
         people,
     )
     session_id = str(uuid.uuid4()) if key is None else _id_for_key(session, key)
-    if key is not None and _is_begun(session, session_id):
-        known = str(file_of_debate(session, session_id))
-        return NewDebate(known, session_id, title, rules.agents, turn_timeout, rules.escalation)
+    if key is not None and _has_file(session, session_id):
+        known_file = str(file_of_debate(session, session_id))
+        return NewDebate(
+            known_file, session_id, title, rules.agents, turn_timeout, rules.escalation
+        )
     if file is None:
-        file = session.workspace.path / DEBATES / f"{session_id}.md"
+        file = session.workspace.path / DEBATES_FOLDER / f"{session_id}.md"
         file.parent.mkdir(exist_ok=True)
     material = title if context is None else context
     text = make_session_text(title, material, rules, session_id, session.clock())
@@ -194,18 +195,18 @@ def new(
 
 
 def _find_people(session: Session, agents: Sequence[str], named: Sequence[str]) -> tuple[str, ...]:
-    """Which of the agents the file is to call people: those named, and those with a human key."""
-    strangers = [name for name in named if name not in agents]
-    if strangers:
+    """Return the agents that are people: those named, and those with a person's key."""
+    unknown_names = [name for name in named if name not in agents]
+    if unknown_names:
         raise Refused(
             "unknown_agent",
-            f"{strangers[0]} is not one of the agents",
-            hint=f"people are some of {', '.join(agents)}",
+            f"{unknown_names[0]} is not one of the agents",
+            hint=f"name some of {', '.join(agents)}",
         )
     workspace = session.workspace_or_none
     registered = workspace.engine.registry().human_keys() if workspace else ()
-    known = {*named, *(key.name for key in registered)}
-    return tuple(name for name in agents if name in known and not name.startswith("human"))
+    people_names = {*named, *(key.name for key in registered)}
+    return tuple(name for name in agents if name in people_names and not name.startswith("human"))
 
 
 @operation("debate.add", writes=True, as_ledger=True, can_do_without=True)
@@ -229,13 +230,12 @@ def add(
 ) -> AddedEntry:
     """Append one entry as its author; its turn, round and time are filled in.
 
-    With `round_number` the supervisor of a supervised debate begins the next round, though not
-    everyone has spoken; anyone else may only name the round that their entry is in anyway.
-    Refused if it is someone else's turn, an entry is open, the debate has ended (`after_end`
-    speaks all the same), or the text would change the file's structure (`escape` writes comments
-    in it as visible text). With `entry_id`, a UUID of version 4, or a `key` to make one from, the
-    call may be repeated: an entry that stands there is not written again. The entry that settles
-    a question to agents records what came out.
+    With `round_number` the supervisor of a supervised debate begins the next round before everyone
+    has spoken; any other author may only name the current round. Refused if it is another agent's
+    turn, an entry is unfinished, the debate has ended (allowed with `after_end`), or the text would
+    change the file's structure (`escape` writes comments in it as visible text). With `entry_id`, a
+    UUID of version 4, or a `key` to make one from, the call may be repeated: an entry that is in
+    the file is not written again. The entry that settles a question to agents records its result.
     """
     from moot.api.debates import session as debate_session
     from moot.protocols.debate.drafts import EntryDraft
@@ -245,7 +245,7 @@ def add(
         entry_id = _id_for_key(session, f"{file.name} {key}")
     if entry_id is not None and not UUID_V4_PATTERN.fullmatch(entry_id):
         raise Malformed(
-            f"{entry_id!r} is no id of an entry",
+            f"{entry_id!r} is not an entry id",
             code="bad_entry_id",
             hint="an id is a lower-case UUID of version 4",
         )
@@ -259,7 +259,7 @@ def add(
         body=body,
         next_agent=next_agent,
     )
-    with hint_at_home(session, file):
+    with hint_if_recorded(session, file):
         written = debate_session.add(
             file,
             draft,
@@ -291,12 +291,12 @@ def add(
 
 
 def _id_for_key(session: Session, key: str) -> str:
-    """The same key of the same agent gives the same id, in the form of a random one."""
+    """Return the same id for the same key and agent, in the form of a random UUID."""
     digest = hashlib.sha256(f"{session.actor()} {key}".encode()).digest()
     return str(uuid.UUID(bytes=digest[:16], version=4))
 
 
-def _is_begun(session: Session, session_id: str) -> bool:
+def _has_file(session: Session, session_id: str) -> bool:
     try:
         return file_of_debate(session, session_id).exists()
     except NotFound:
@@ -305,9 +305,9 @@ def _is_begun(session: Session, session_id: str) -> bool:
 
 @operation("debate.add_context", writes=True, as_ledger=True, can_do_without=True)
 def add_context(session: Session, file: Path, title: str, text: str) -> AddedContext:
-    """Add a subsection to the context. This is the operator's act: an agent is refused.
+    """Add a subsection to the context. Only the operator may: an agent is refused.
 
-    What stood in the file before is kept to the letter. A repeat adds a second subsection.
+    All earlier text in the file is kept unchanged. A repeat adds a second subsection.
     """
     from moot.api.debates import session as debate_session
 
@@ -319,11 +319,10 @@ def add_context(session: Session, file: Path, title: str, text: str) -> AddedCon
 
 @operation("debate.tick", writes=True, as_ledger=True, can_do_without=True)
 def tick(session: Session, file: Path) -> DebateProgress:
-    """Let a turn that has timed out take effect, as the session's own policy says.
+    """Apply the session's policy to a turn that has timed out.
 
     timeout-skip and default-action write an entry for each silent agent; human writes nothing. A
-    repeat finds nobody late. A recorded file that was cut short is put back; one that was changed
-    is refused.
+    repeat writes nothing. A recorded file that lost its end is restored; a changed one is refused.
     """
     from moot.api.debates import session as debate_session
 
@@ -332,24 +331,24 @@ def tick(session: Session, file: Path) -> DebateProgress:
 
 @operation("debate.resume", writes=True, as_ledger=True, can_do_without=True)
 def resume(session: Session, file: Path, *, late: bool) -> DebateProgress:
-    """Let a debate that waits for its operator go on.
+    """Resume a debate that waits for its operator.
 
-    `late` gives the late agent its time again; otherwise it is passed over. This is the operator's
-    act: an agent is refused, and so is a repeat, as nothing waits any more.
+    `late` gives the late agent its time again; otherwise it is skipped. Only the operator may: an
+    agent is refused, and so is a repeat, as nothing waits any more.
     """
     from moot.api.debates.session import resume_late, resume_skipping
 
-    act = resume_late if late else partial(resume_skipping, named=session.acting)
+    act = resume_late if late else partial(resume_skipping, operator_name=session.acting)
     operator = _operator_of(session)
     return _progress(session, act(file, session.clock, session.workspace_or_none, operator))
 
 
 @operation("debate.close", writes=True, as_ledger=True, can_do_without=True)
 def close(session: Session, file: Path, reason: str) -> DebateProgress:
-    """End a debate. This is the operator's act: an agent is refused.
+    """End a debate. Only the operator may: an agent is refused.
 
     A listed person's own entry ends it (R17). For an operator who is not listed a mark ends it,
-    and `system` sums up below the mark. Refused if it has ended, so also when repeated.
+    and `system` writes a summary below the mark. Refused if it has ended, so also when repeated.
     """
     from moot.api.debates import session as debate_session
 
@@ -366,7 +365,7 @@ def close(session: Session, file: Path, reason: str) -> DebateProgress:
 
 @operation("debate.sign", writes=True, as_ledger=True, can_do_without=True)
 def sign(session: Session, file: Path, *, author: str | None = None) -> DebateProgress:
-    """Sign the entries of yours that stand in the file and were only observed.
+    """Sign your own entries that are in the file and were only observed.
 
     Needs a workspace. A repeat finds nothing left to sign.
     """
@@ -378,7 +377,7 @@ def sign(session: Session, file: Path, *, author: str | None = None) -> DebatePr
 
 
 def _operator_of(session: Session) -> Operator:
-    """Asked only where the act is recorded: on a bare file there is nobody to ask."""
+    """Return how to find the acting person; it is called only if the act is recorded."""
     return partial(session.operator, "this act of the operator")
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import msgspec
 
-from moot.api.debates.outcome import find_absent, judge_debate, why_absent
+from moot.api.debates.outcome import explain_absence, find_absent, judge_debate
 from moot.api.debates.record import read_recorded_bytes
 from moot.api.parliaments.incoming import describe_bill
 from moot.api.parliaments.ruling import NO_BY_RULE, decision_signed_here
@@ -259,7 +259,7 @@ def _absent(argued: ArguedRound) -> Iterator[AbsentVoice]:
     written = {entry.author: entry for entry in argued.entries if is_placeholder(entry)}
     for agent in argued.absent:
         if agent in written:
-            yield AbsentVoice(agent, argued.number, Quoted(why_absent(written[agent])))
+            yield AbsentVoice(agent, argued.number, Quoted(explain_absence(written[agent])))
 
 
 def summarize_parliament(workspace: Workspace, decision: str, state: State) -> Argument:

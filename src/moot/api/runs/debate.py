@@ -18,7 +18,7 @@ from moot.agents.participant import Participant, Spec
 from moot.agents.participant_kinds import RunSurroundings
 from moot.agents.runnable import TIMES, PassOverResult, RunWatcher, Utterance
 from moot.api.debates import session
-from moot.api.debates.check import trust_in
+from moot.api.debates.check import build_author_trust
 from moot.api.debates.locked_session import restore_file
 from moot.api.debates.outcome import judge_debate
 from moot.api.debates.record import find_record, path_in_record
@@ -198,7 +198,7 @@ class RunnableDebate(RecordedRun):
             if self._workspace is not None
             else None
         )
-        trust = trust_in(self._cached.peek(), record)
+        trust = build_author_trust(self._cached.peek(), record)
         for entry in reversed(said[-MOST_ENTRIES:]):
             quote = _quoted(entry, trust(entry))
             room -= len(quote.text)
