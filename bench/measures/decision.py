@@ -15,7 +15,7 @@ from statistics import median
 from bench.figure import Figure, at_most, value
 from bench.ground import Ground, opened
 from moot.agents.participant_kinds import RunSurroundings
-from moot.api.decisions.question_run import carry_on
+from moot.api.decisions.question_run import continue_question
 from moot.api.decisions.questions import Question, put_question
 from moot.protocols.decision.model import Stage
 from moot.workspace.workspace import Workspace
@@ -47,7 +47,7 @@ def _decide(workspace: Workspace, specs: tuple[str, ...], place: Path) -> tuple[
     room = RunSurroundings(place, {})
     began, busy = time.perf_counter(), time.process_time()
     decision, seated = put_question(workspace, question, room)
-    state = carry_on(workspace, decision, seated, room).state
+    state = continue_question(workspace, decision, seated, room).state
     spent = (time.perf_counter() - began) * 1_000, (time.process_time() - busy) * 1_000
     assert state.stage is Stage.WAITING
     assert len(state.seals) == len(state.rankings) == len(AGENTS)

@@ -202,4 +202,4 @@ def test_what_is_found_in_a_file_is_mended_in_that_file(project: Project) -> Non
     project.ok(*words, "--confidence", "0.8", "--summary", "s", "--body", "b")
     file = project.root / "d.md"
     file.write_text(file.read_text("utf-8")[:-40], "utf-8")
-    assert "(`moot debate tick d.md` puts back" in project.run("debate", "verify", "d.md").out
+    assert "(`moot debate tick d.md` restores" in project.run("debate", "verify", "d.md").out

@@ -77,7 +77,7 @@ def test_what_a_killed_run_left_is_used(ready: Project, chamber: str) -> None:
         if chamber == "parliament":
             convene_for_question(space, place, problem, state)
         else:
-            rules = debate_rounds._rules(state, USUAL, None)
+            rules = debate_rounds._make_rules(state, USUAL, None)
             made = make_session_text(
                 "Which queue?", problem, rules, str(uuid4()), space.engine.clock()
             )

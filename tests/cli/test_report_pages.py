@@ -60,7 +60,7 @@ def test_a_decision_tells_how_different_its_voters_were_and_gives_no_number(
     assert "How many voters there really were" in text
     assert "1 known: a script; 1 unknown" in text
     assert "1 known: nobody; 1 unknown" in text
-    assert "only outcomes tell" in text
+    assert "after 30 shared outcomes" in text
     assert "by their record" not in text
 
 

@@ -84,7 +84,7 @@ def test_a_message_to_another_agent_rings_nobodys_bell(
 def test_a_question_that_waits_for_a_word_rings(project: Project, bell: Bell) -> None:
     own = {"MOOT_CONFIG": str(bell.settings)}
     project.ok("ask", "Ship it?", "--with", "rules:approve,rules:approve", **own)
-    assert bell.next().startswith("decision: moot: your word is needed on q-1: Ship it?")
+    assert bell.next().startswith("decision: moot: q-1 needs your ruling: Ship it?")
 
 
 @pytest.mark.parametrize("message", ["Claude needs your permission to use Bash"])

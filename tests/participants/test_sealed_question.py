@@ -258,4 +258,4 @@ def test_both_checkers_find_what_the_machine_would_have_refused(
 def test_a_page_without_seals_says_so() -> None:
     block = seal_block({"seal": None})
     assert isinstance(block, Prose)
-    assert block.text.startswith("They were not sealed: nothing in the record shows")
+    assert block.text.startswith("They were not sealed: nothing in the record proves")

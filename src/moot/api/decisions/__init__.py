@@ -1,21 +1,21 @@
 """Decisions: a question put to participants, a person's ruling, and a receipt that proves both.
 
-council.py            a question to agents that are at work already
-debate_rounds.py      a question argued in debates: each round is a session of its own
-earlier_decisions.py  what was decided before about what a session is about to edit
-operations.py         ask, resume, decide, receipt
-outcomes.py           how decisions turned out, and whom that says to listen to
-question_run.py       first answers, a motion, an argument, a result
-questions.py          questions on record: seated, put under an id, and read back
+council.py            a question to agents that are already at work
+debate_rounds.py      argues a question in debates, one session for each round
+earlier_decisions.py  finds earlier decisions about the files that a session edits
+operations.py         the operations ask, resume, decide, receipt
+outcomes.py           how decisions turned out, and each participant's track record
+question_run.py       takes a question from first answers to a result
+questions.py          records questions under an id and reads them back
 receipt_content.py    everything a receipt says about a decision, as plain data
-receipt_file.py       a receipt is signed for, with the record in the same file
-receipt_page.py       a receipt for people (DEC-023)
-receipt_tables.py     its tables: who changed, who took part, every vote, the hashes
-results.py            what an argument came to, read from its record
-ruling.py             a person's ruling on a decision: approve, amend, or veto
+receipt_file.py       signs a receipt and writes it with the record into one file
+receipt_page.py       the page of a receipt (DEC-023)
+receipt_tables.py     the page's tables: changes, participants, votes, hashes
+results.py            reads the result of an argument from its record
+ruling.py             records a person's ruling: approve, amend, or veto
 track_page.py         the track record as a page
 
-What `operations.py` offers is also found here: `moot.api.decisions.ask`.
+This package also exports what `operations.py` offers: `moot.api.decisions.ask`.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""A council: a question to agents that are at work already, put, answered and looked at.
+"""A council: a question to agents that are already at work.
 
-Each agent answers with its own key, whenever it looks at its agenda; no program is started. The
-last answer puts the most frequent one to the vote and opens the debate, and the entry that settles
-the debate records what came out. An agent that does not answer in time is passed over by the
-next command that answers the question or reads its result.
+Each agent answers with its own key when it reads its agenda; Moot starts no program. The last
+answer puts the most frequent one to the vote and opens the debate, and the entry that settles the
+debate records the result. If an agent does not answer in time, the next command that answers the
+question or reads its result skips that agent.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from moot.api.runs.turns import Limits
 from moot.core.errors import Malformed, Refused
 from moot.core.text import Quoted
 from moot.protocols.debate.model import ConsensusMode
-from moot.protocols.decision import commands as decision_commands
 from moot.protocols.decision import stream_of
+from moot.protocols.decision.commands import AskQuestion, GiveAnswer
 from moot.protocols.decision.model import ChamberKind, Stage
 from moot.protocols.decision.views import DecisionView, describe_decision, suggest_decide_command
 from moot.workspace.workspace import Workspace
@@ -42,14 +42,14 @@ if TYPE_CHECKING:
     from moot.api.session import Session
 
 ANSWER_SECONDS: Final = 900
-LIMITS: Final = Limits(turn_seconds=900.0)
+TURN_LIMITS: Final = Limits(turn_seconds=900.0)
 
 
 class QuestionStanding(msgspec.Struct, frozen=True, kw_only=True):
-    """How far a question came. `context` is what everybody should know.
+    """The state of a question. `context` is the background that every agent gets.
 
-    `waits_for` are those whose answer or turn it waits for; `debate` is where it is argued, once it
-    is. `next` is the command with which a person rules on it; None until there is a result.
+    `waits_for` are the agents whose answer or turn is due; `debate` is where it is argued.
+    `next` is the command with which a person rules on it; None until there is a result.
     """
 
     decision: DecisionView
@@ -75,16 +75,16 @@ def ask(
     """Ask agents that are registered here: first answers, an argument, a vote, as with `ask`.
 
     The asker may be one of them. They find it in their agenda and answer with `answer`; an agent
-    that is silent for 15 minutes is passed over. The result waits for a person's ruling.
-    Refused if one of them is no agent, or has ended. The same `key` asks once.
+    that is silent for 15 minutes is skipped. The result waits for a person's ruling.
+    Refused if one of them is not an agent, or has ended. The same `key` asks once.
     """
     workspace, asker = session.workspace, session.actor()
     session.require_pace(asker, key, text, agents, context, options, rule)
     for name in agents:
         require_registered(workspace, name)
     if rule not in set(ConsensusMode):
-        raise Malformed(f"no rule is called {rule!r}", code="bad_question", hint="majority")
-    command = decision_commands.AskQuestion(
+        raise Malformed(f"{rule!r} is not a rule", code="bad_question", hint="majority")
+    command = AskQuestion(
         question=text,
         seats=recorded_seats(workspace, tuple(agents), {}, {}),
         rule=rule,
@@ -105,16 +105,16 @@ def ask(
 def answer(
     session: Session, decision: str, text: str, *, why: str = "", key: str | None = None
 ) -> QuestionStanding:
-    """Your first answer to a question you were asked, before you hear the others.
+    """Give your first answer to a question, before you see the other answers.
 
-    The last answer puts the most frequent one to the vote and opens the debate. Refused unless you
-    were asked, and if you have answered or were passed over. The same `key` answers once.
+    The last answer puts the most frequent one to the vote and opens the debate. Refused if you
+    were not asked, have answered already or were skipped. The same `key` answers once.
     """
     workspace, name = session.workspace, decision_id(decision)
     require_question(workspace, name)
-    command = decision_commands.GiveAnswer(answer=text, why=why)
+    command = GiveAnswer(answer=text, why=why)
     workspace.engine.execute(stream_of(name), command, session.actor(), key=key)
-    go_on(workspace, name)
+    advance_question(workspace, name)
     return _describe_standing(workspace, name)
 
 
@@ -122,12 +122,12 @@ def answer(
 def result(session: Session, decision: str) -> QuestionStanding:
     """Return how far a question has come, after applying time limits and finished debates.
 
-    Agents that were silent too long are passed over, and a debate that is over gives its result. A
-    repeat finds nothing to do, so it needs no key.
+    Agents that were silent too long are skipped, and a finished debate gives its result. A repeat
+    finds nothing to do, so it needs no key.
     """
     workspace, name = session.workspace, decision_id(decision)
     require_question(workspace, name)
-    go_on(workspace, name)
+    advance_question(workspace, name)
     return _describe_standing(workspace, name)
 
 
@@ -147,7 +147,7 @@ def _describe_standing(workspace: Workspace, decision: str) -> QuestionStanding:
     )
 
 
-def go_on(workspace: Workspace, decision: str) -> None:
+def advance_question(workspace: Workspace, decision: str) -> None:
     """Apply time limits, answers and finished debates to a question; start no participant.
 
     Only if every seat is played elsewhere: otherwise a run does this. Without the ledger's key
@@ -159,22 +159,24 @@ def go_on(workspace: Workspace, decision: str) -> None:
         return
     workspace.engine.tick(stream_of(decision))
     try:
-        if _can_go_on(workspace, decision):
-            from moot.api.decisions.question_run import carry_on  # loads all runs
+        if _can_advance(workspace, decision):
+            from moot.api.decisions.question_run import continue_question  # loads all runs
 
-            carry_on(workspace, decision, {}, RunSurroundings(workspace.root, {}, None), LIMITS)
+            continue_question(
+                workspace, decision, {}, RunSurroundings(workspace.root, {}, None), TURN_LIMITS
+            )
     except Refused as refused:
         if refused.code not in ("key_missing", "no_answers"):
             raise
 
 
 def settle_decisions_of(workspace: Workspace, debate: str) -> None:
-    """The same for the questions that are argued in a debate, after something was said in it."""
+    """Advance the questions that are argued in a debate, after a new entry in it."""
     for decision in decisions_argued_in(workspace.engine, debate):
-        go_on(workspace, decision)
+        advance_question(workspace, decision)
 
 
-def _can_go_on(workspace: Workspace, decision: str) -> bool:
+def _can_advance(workspace: Workspace, decision: str) -> bool:
     state = state_of(workspace, decision)
     if state.stage is Stage.ANSWERING:
         return not state.unanswered
@@ -185,5 +187,5 @@ def _can_go_on(workspace: Workspace, decision: str) -> bool:
     file = session_file(workspace, decision)
     if not file.exists():
         return False
-    passed_over = session.tick(file, workspace.engine.clock, workspace)
-    return judge_debate(passed_over.checked).result is not None
+    ticked = session.tick(file, workspace.engine.clock, workspace)
+    return judge_debate(ticked.checked).result is not None

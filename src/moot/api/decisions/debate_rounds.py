@@ -1,8 +1,8 @@
-"""A question argued in a debate: each round is a session of its own, with a file that stays exact.
+"""Argue a question in debates: each round is one session with its own file.
 
-If the first round agrees and nobody objected, it is over. Otherwise another session is opened on
-the same motion, with the strongest objection in its Context; the vote in the last one counts
-(DEC-034).
+If the first round agrees without an objection, the question is settled. Otherwise Moot opens
+another session on the same motion, with the strongest objection in its Context; the vote in the
+last session counts (DEC-034).
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ from moot.protocols.debate.model import (
     TurnOrder,
 )
 from moot.protocols.debate.writer import make_session_text
-from moot.protocols.decision import commands as ask
 from moot.protocols.decision import stream_of
+from moot.protocols.decision.commands import OpenSession
 from moot.protocols.decision.model import ChamberKind, DecisionResult, State
 from moot.protocols.decision.views import list_answers
 from moot.workspace.workspace import Workspace
@@ -58,47 +58,47 @@ FOLDER: Final = "decisions"
 
 
 class ContextSection(NamedTuple):
-    """A heading of ours over somebody's words, which are quoted line by line."""
+    """A heading that Moot writes, and a participant's text, which is quoted line by line."""
 
     heading: str
     text: str
 
 
 def session_file(workspace: Workspace, decision: str) -> Path:
-    """Where it is argued now: where the record says, else under the decision's id.
+    """Return where the question is argued now: the recorded path, else one named by its id.
 
-    A debate's own record knows where its file was moved to.
+    The debate's own record knows if its file was moved.
     """
     state = state_of(workspace, decision)
     if state.session is None or not state.session.file:
         return new_session_file(workspace, decision, state, 1)
-    moved = workspace.engine.state(DEBATE, state.session.id).file if _in_debate(state) else ""
+    moved = workspace.engine.state(DEBATE, state.session.id).file if _is_debate(state) else ""
     return workspace.root / (moved or state.session.file)
 
 
 def new_session_file(workspace: Workspace, decision: str, state: State, number: int) -> Path:
-    """`q-7.md`, for the second session of the same question `q-7-round-2.md`."""
+    """Return the path of a new session: `q-7.md`, for the second one `q-7-round-2.md`."""
     name = decision if number == 1 else f"{decision}-round-{number}"
-    return workspace.path / FOLDER / f"{name}{'.md' if _in_debate(state) else ''}"
+    return workspace.path / FOLDER / f"{name}{'.md' if _is_debate(state) else ''}"
 
 
-def _in_debate(state: State) -> bool:
+def _is_debate(state: State) -> bool:
     return state.chamber is ChamberKind.DEBATE
 
 
-def another_session(decision: str, place: Path) -> Refused:
-    """Anyone may write files: what lies there does not say what a decision is about."""
+def refuse_other_session(decision: str, place: Path) -> Refused:
+    """Return the refusal for a file of another session: anyone may put a file there."""
     return Refused(
         "not_its_session",
-        f"{place} holds another session than this decision's",
-        hint=f"move {shlex.quote(str(place))} away, then go on: moot ask --resume {decision}",
+        f"{place} contains another session than this decision's",
+        hint=f"move {shlex.quote(str(place))} away, then run moot ask --resume {decision}",
     )
 
 
 def compose_context(
     workspace: Workspace, decision: str, state: State, more: tuple[ContextSection, ...] = ()
 ) -> str:
-    """What everybody should know, with the motion last; others' words are quoted, line by line."""
+    """Return the Context: question, material, first answers, and the motion last, all quoted."""
     sections = [ContextSection("Question", state.question)]
     material = read_text(workspace, state.context)
     if material.strip():
@@ -116,13 +116,13 @@ def compose_context(
     return f"{text}\nDecision {decision}. Every stance is about the motion."
 
 
-MOST_QUOTED: Final = 4_000
+MAX_QUOTED: Final = 4_000
 # Stances against a motion. Without a rejection, a neutral or deferring stance is the objection.
 _AGAINST: Final = (Stance.REJECT, Stance.NEUTRAL, Stance.DEFER)
 
 
 class Objection(NamedTuple):
-    """What somebody has against the motion, and since which round."""
+    """A vote against the motion, its entry, and the round since which the agent objects."""
 
     vote: DebateVote
     since: int
@@ -134,18 +134,18 @@ class Objection(NamedTuple):
         heading = f"The strongest objection in round {self.entry.round}, by {self.entry.author}"
         summary, body = self.entry.field_value("summary"), self.entry.body.strip()
         text = summary if not body else f"{summary}\n\n{body}"
-        text = text if len(text) <= MOST_QUOTED else f"{text[: MOST_QUOTED - 1]}…"
+        text = text if len(text) <= MAX_QUOTED else f"{text[: MAX_QUOTED - 1]}…"
         return ContextSection(f"{heading} ({sure})", text)
 
 
 def needs_another_round(
-    rounds: Sequence[ArguedRound], verdict: DebateVerdict, most_rounds: int
+    rounds: Sequence[ArguedRound], verdict: DebateVerdict, max_rounds: int
 ) -> bool:
-    """Is there an objection, or did it not carry; and may, and could, another round change that?
+    """Return whether the motion failed or met an objection, and another round may change that.
 
-    From the third round on one is held only if somebody moved in the last (G-20).
+    From the third round on one is held only if a stance changed in the last one (G-20).
     """
-    if verdict.result in (None, DecisionResult.CLOSED) or len(rounds) >= most_rounds:
+    if verdict.result in (None, DecisionResult.CLOSED) or len(rounds) >= max_rounds:
         return False
     if verdict.result is DecisionResult.CARRIED and not verdict.objectors:
         return False
@@ -157,28 +157,28 @@ def _stances(argued: ArguedRound) -> dict[str, Stance]:
 
 
 def find_strongest_objection(rounds: Sequence[ArguedRound]) -> Objection | None:
-    """The surest reject of the last round, else the longest-standing doubt; None if all approve.
+    """Return the surest reject of the last round, else the oldest doubt; None if all approve.
 
-    No model judges this. Among equally sure ones it is the one that has stood longest.
+    No model judges this. Among equally sure rejects it is the oldest one.
     """
-    objections = list(_objections(rounds))
+    objections = list(_list_objections(rounds))
     rejects = [each for each in objections if each.vote.stance is Stance.REJECT]
     if rejects:
         return min(rejects, key=lambda each: (-each.vote.confidence, each.since))
     return min(objections, key=lambda each: each.since, default=None)
 
 
-def _objections(rounds: Sequence[ArguedRound]) -> Iterator[Objection]:
-    """Everybody who did not approve in the last round, as they spoke."""
+def _list_objections(rounds: Sequence[ArguedRound]) -> Iterator[Objection]:
+    """Yield everyone who did not approve in the last round, in the order they spoke."""
     last = rounds[-1]
     for agent, entry in last.latest_entries.items():
         vote = last.votes.get(agent)
         if vote is not None and vote.stance in _AGAINST:
-            yield Objection(vote, _stands_since(rounds, agent, vote.stance), entry)
+            yield Objection(vote, _objects_since(rounds, agent, vote.stance), entry)
 
 
-def _stands_since(rounds: Sequence[ArguedRound], agent: str, stance: Stance) -> int:
-    """The first round of the unbroken row in which this agent said the same."""
+def _objects_since(rounds: Sequence[ArguedRound], agent: str, stance: Stance) -> int:
+    """Return the first of the consecutive rounds in which this agent had the same stance."""
     since = rounds[-1].number
     for argued in reversed(rounds):
         vote = argued.votes.get(agent)
@@ -189,7 +189,7 @@ def _stands_since(rounds: Sequence[ArguedRound], agent: str, stance: Stance) -> 
 
 
 THRESHOLDS: Final = {
-    ConsensusMode.MAJORITY: "0.01",  # heads are counted; how sure they are stands beside (G-05)
+    ConsensusMode.MAJORITY: "0.01",  # counts heads; confidence is shown only (G-05)
     ConsensusMode.WEIGHTED: "0.7",
     ConsensusMode.UNANIMOUS: "0.7",
 }
@@ -202,14 +202,14 @@ def argue_in_rounds(
     limits: Limits,
     watch: RunWatcher | None,
 ) -> FinishedRun:
-    """Argue until nothing is left to argue, or the run stops; then the result goes on record."""
+    """Hold rounds until the question is settled or the run stops; then record the result."""
     finished: FinishedRun | None = None
     while True:
-        ran = _run_session(workspace, decision, participants, limits, watch)
+        session_run = _run_session(workspace, decision, participants, limits, watch)
         if finished is not None:  # two runs of one question count as one
-            ended = join_ends(finished.ended, ran.ended)
-            ran = ran._replace(ended=ended, lost=finished.lost or ran.lost)
-        finished = ran
+            ended = join_run_ends(finished.ended, session_run.ended)
+            session_run = session_run._replace(ended=ended, lost=finished.lost or session_run.lost)
+        finished = session_run
         state = state_of(workspace, decision)
         sessions = _read_sessions(workspace, decision, state)
         verdict = judge_debate(sessions[-1], state.quorum)
@@ -222,7 +222,7 @@ def argue_in_rounds(
 
 
 def _read_sessions(workspace: Workspace, decision: str, state: State) -> list[CheckedSession]:
-    """All sessions so far: those before by the record, the newest as the runner reads it."""
+    """Return all sessions so far: earlier ones from the record, the newest from its file."""
     if state.session is None:
         return []
     before = msgspec.structs.replace(state, session=None)
@@ -230,8 +230,8 @@ def _read_sessions(workspace: Workspace, decision: str, state: State) -> list[Ch
     return [*read_recorded_sessions(workspace, before), newest]
 
 
-def join_ends(before: RunEnd, after: RunEnd) -> RunEnd:
-    """What both runs cost, and how the later one ended."""
+def join_run_ends(before: RunEnd, after: RunEnd) -> RunEnd:
+    """Return the end of the later run, with the turns and cost of both."""
     return msgspec.structs.replace(
         after, turns=before.turns + after.turns, cost=before.cost + after.cost
     )
@@ -250,8 +250,8 @@ def _run_session(
     if not file.exists():
         raise Refused(
             "session_gone",
-            f"{file} is gone, and no record of it is here",
-            hint=f"put it back, or start over: moot decide {decision} veto --reason TEXT",
+            f"{file} is missing, and it is not recorded here",
+            hint=f"restore it, or start over: moot decide {decision} veto --reason TEXT",
         )
     earlier = _earlier_rounds(workspace, state)
     clock = workspace.engine.clock
@@ -261,7 +261,7 @@ def _run_session(
 
 
 def _earlier_rounds(workspace: Workspace, state: State) -> EarlierRounds:
-    """What was argued before this session: scripts and rules go on from there."""
+    """Return what was argued before this session; scripts and rules continue from there."""
     before = msgspec.structs.replace(state, session=None)
     rounds = list_argued_rounds(read_recorded_sessions(workspace, before))
     counts: dict[str, int] = {}
@@ -270,20 +270,19 @@ def _earlier_rounds(workspace: Workspace, state: State) -> EarlierRounds:
         for entry in argued.own_entries:
             counts[entry.author] = counts.get(entry.author, 0) + 1
         positions |= {agent: vote.stance.value for agent, vote in argued.votes.items()}
-    most = max(state.rounds, len(rounds) + 1)
-    return EarlierRounds(len(rounds), most, counts, positions, state.quorum)
+    max_rounds = max(state.rounds, len(rounds) + 1)
+    return EarlierRounds(len(rounds), max_rounds, counts, positions, state.quorum)
 
 
 def open_round(workspace: Workspace, decision: str, limits: Limits) -> None:
-    """Make the next session's file and record it; a file that a killed run left is the one to use
-    (AGT-074)."""
+    """Create the next session's file and record it; reuse a file of a killed run (AGT-074)."""
     state = state_of(workspace, decision)
     sessions = _read_sessions(workspace, decision, state)
     rounds = list_argued_rounds(sessions)
     objection = find_strongest_objection(rounds) if rounds else None
-    more = _sections(rounds, sessions, objection, state)
+    more = _describe_last_round(rounds, sessions, objection, state)
     context = compose_context(workspace, decision, state, more)
-    rules = _rules(state, limits, objection)
+    rules = _make_rules(state, limits, objection)
     file = new_session_file(workspace, decision, state, len(state.sessions) + 1)
     if not file.exists():
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -295,19 +294,19 @@ def open_round(workspace: Workspace, decision: str, limits: Limits) -> None:
     stream = f"debate/{checked.document.session_id}"
     argued_elsewhere = decisions_argued_in(workspace.engine, stream)
     if argued_elsewhere or not _is_just_begun(checked, context, rules):
-        raise another_session(decision, file)
+        raise refuse_other_session(decision, file)
     place = file.relative_to(workspace.root).as_posix()
-    command = ask.OpenSession(session=stream, file=place)
+    command = OpenSession(session=stream, file=place)
     workspace.engine.execute(stream_of(decision), command, SYSTEM)
 
 
-def _sections(
+def _describe_last_round(
     rounds: list[ArguedRound],
     sessions: list[CheckedSession],
     objection: Objection | None,
     state: State,
 ) -> tuple[ContextSection, ...]:
-    """What the round before left open; nothing for the first one."""
+    """Return the result, objection and task after the last round; nothing for the first round."""
     if not rounds:
         return ()
     last = len(rounds)
@@ -316,11 +315,11 @@ def _sections(
     vote = "the final vote" if last + 1 == state.rounds else "its vote replaces the one before"
     task = f"Answer the objection, or give way to it. This is round {last + 1}: {vote}."
     task = task if objection is not None else f"This is round {last + 1}: {vote}."
-    told = ContextSection("This round", task)
-    return (outcome, *((objection.as_section,) if objection is not None else ()), told)
+    task_section = ContextSection("This round", task)
+    return (outcome, *((objection.as_section,) if objection is not None else ()), task_section)
 
 
-def _rules(state: State, limits: Limits, objection: Objection | None) -> Rules:
+def _make_rules(state: State, limits: Limits, objection: Objection | None) -> Rules:
     """Return the rules of one round; the objector speaks last, after the answers (G-20)."""
     mode = ConsensusMode(state.rule)
     names = [seat.agent for seat in state.seats]
@@ -338,8 +337,8 @@ def _rules(state: State, limits: Limits, objection: Objection | None) -> Rules:
 
 
 def _is_just_begun(checked: CheckedSession, context: str, rules: Rules) -> bool:
-    """What a killed run leaves: this very session without an entry; only how long a turn takes may
-    be another."""
+    """Return whether this is the session that a killed run left: the same context and rules
+    (but for the turn's timeout), and no entry."""
     written = checked.document.section_text("Context").strip("\n")
     known = checked.settings.rules
     if known is None or checked.document.entries:

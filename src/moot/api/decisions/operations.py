@@ -1,4 +1,4 @@
-"""Decisions: a question put to participants, a person's ruling on what came out, its receipt."""
+"""Operations on decisions: ask a question, resume it, rule on its result, write its receipt."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from msgspec.structs import replace
 from moot.api.decisions.questions import (
     Question,
     decision_id,
+    find_specs,
     put_question,
     require_question,
-    specs_again,
     state_of,
 )
 from moot.api.decisions.results import AbsentVoice
@@ -66,7 +66,7 @@ Begun = Callable[[str, str], None]
 
 
 class ChangedStance(msgspec.Struct, frozen=True):
-    """Who moved from where to where, after hearing whom, and the reason given."""
+    """An agent's stance before and now, whom it heard in between, and its reason."""
 
     agent: str
     before: str
@@ -76,12 +76,12 @@ class ChangedStance(msgspec.Struct, frozen=True):
 
 
 class AskedDecision(msgspec.Struct, frozen=True):
-    """How far a question came.
+    """The state of a question after a run.
 
-    `run` is None if nobody had to be asked any more, `outcome` if nothing was voted on yet.
-    `restored` says what had become of `restored_file` (gone, cut-short) if it was put back.
-    `next` is the command with which it goes on; None if a person has ruled on it. `absent` are
-    those who took no part in a round, each with the reason.
+    `run` is None if no participant had to be asked, `outcome` is None before the first vote.
+    `restored` is what had happened to `restored_file` (gone, cut-short) if it was restored.
+    `next` is the next command; None if a person has ruled on it. `absent` are those who took no
+    part in a round, each with the reason.
     """
 
     decision: DecisionView
@@ -107,8 +107,8 @@ class RuledDecision(msgspec.Struct, frozen=True):
 class WrittenReceipt(msgspec.Struct, frozen=True):
     """`file` is for reading and `proof` is the JSON that proves it; they may be the same file.
 
-    `cautions` are what must be known beside the vote, `dissent` names who disagreed in it.
-    `in_toto` is the file with the same as an in-toto statement, if one was wanted.
+    `cautions` qualify the vote, `dissent` names who disagreed in it. `in_toto` is the file of the
+    in-toto statement, if one was requested.
     """
 
     decision: str
@@ -134,17 +134,16 @@ def ask(
 ) -> AskedDecision:
     """Ask several participants: first answers, an argument about the most frequent, a vote.
 
-    Participants, rule and choice that the question leaves open are those of the user's settings
-    (nobody_named if there are none).
-    What comes out waits for a person's ruling (`decide`). It is many commits and takes no key:
-    asking again is another decision, and one that was interrupted is gone on with by `resume`.
-    Refused before anything is recorded: an agent that acts (not_you), participants that cannot be
-    started or whose keys are not here, a question that is empty or too long.
+    Participants, rule and choice that the question leaves open come from the user's settings
+    (nobody_named if there are none). The result waits for a person's ruling (`decide`). A run makes
+    many commits and takes no key: asking again is another decision; `resume` continues one that was
+    interrupted. Refused before anything is recorded: an acting agent (not_you), participants that
+    cannot be started or whose keys are not here, a question that is empty or too long.
     """
-    _require_unnamed(session)
+    _require_no_acting_agent(session)
     filled = fill_from_settings(question, session.folder, session.env)
     decision, specs = put_question(session.workspace, filled, seating(session, terminal, limits))
-    return _carry_on(session, decision, specs, limits, watch, terminal, begun)
+    return _continue(session, decision, specs, limits, watch, terminal, begun)
 
 
 @operation("ask.resume", writes=True, runs_programs=True)
@@ -159,16 +158,16 @@ def resume(
     terminal: Terminal | None = None,
     begun: Begun | None = None,
 ) -> AskedDecision:
-    """Go on with a question that was interrupted, or that a person sent back.
+    """Continue a question that was interrupted, or that a person sent back.
 
-    What is on record is not done again, so a repeat needs no key. `participants` name again who
-    sits there, if the record does not hold the whole of a command (spec_incomplete). `motion` picks
-    an answer by its number where the rankings leave that open (unknown_option: there is none).
+    Recorded steps are not repeated, so a repeat needs no key. `participants` name the seats again
+    if the record does not contain a whole command (spec_incomplete). `motion` picks an answer by
+    its number if the rankings leave that open (unknown_option if there is none).
     """
-    _require_unnamed(session)
+    _require_no_acting_agent(session)
     name = decision_id(decision)
-    specs = specs_again(require_question(session.workspace, name), participants)
-    return _carry_on(session, name, specs, limits, watch, terminal, begun, motion)
+    specs = find_specs(require_question(session.workspace, name), participants)
+    return _continue(session, name, specs, limits, watch, terminal, begun, motion)
 
 
 @operation("decide", writes=True)
@@ -182,14 +181,14 @@ def decide(
     anew: bool = False,
     sha256: str | None = None,
 ) -> RuledDecision:
-    """A person's ruling on what came out: approve, veto or amend, under that person's key.
+    """Record a person's ruling on the result: approve, veto or amend, under that person's key.
 
-    A veto begins another decision with the reason in its context; a parliament goes on itself.
-    Amend puts `text` in the place of what came out. `anew` ends a parliament that was sent back
-    before it is argued further, and another decision begins. The same veto twice is one and a
-    second approval is refused (decided), so a repeat needs no key. An agent is refused
-    (human_key_required). With `sha256`, the hash of the text that the person was shown, nothing is
-    decided about another one (busy).
+    A veto begins another decision with the reason in its context; a parliament continues itself.
+    Amend replaces the result by `text`. `anew` ends a parliament that was sent back before it is
+    argued further, and another decision begins. The same veto twice counts once and a second
+    approval is refused (decided), so a repeat needs no key. An agent is refused
+    (human_key_required). `sha256` is the hash of the text that the person was shown: if the text
+    has changed since, the ruling is refused (busy).
     """
     from moot.api.decisions import ruling as rulings
 
@@ -198,10 +197,12 @@ def decide(
     _require_ruling(ruling, text, anew)
     session.require_no_agent("a decision")
     choice = rulings.RULINGS[ruling]
-    vote = rulings.require_open_for(workspace, name, choice, reason, text, anew)
+    vote = rulings.require_open_for_ruling(workspace, name, choice, reason, text, anew)
     rulings.require_text_shown(workspace.engine, stream_of(name), sha256)
     person = session.person("a decision")
-    rulings.rule(workspace, name, person, choice, reason, text=text or "", vote=vote, anew=anew)
+    rulings.record_ruling(
+        workspace, name, person, choice, reason, text=text or "", vote=vote, start_over=anew
+    )
     return RuledDecision(describe_decision(name, state_of(workspace, name)))
 
 
@@ -216,11 +217,11 @@ def receipt(
 ) -> WrittenReceipt:
     """Write the receipt of a decision: who voted what, who disagreed, and the proof of it.
 
-    FILE.json proves itself; FILE.md and FILE.html are to be read, with FILE.json beside. The
-    machine signs for what the receipt says; if nothing has happened since the last one nothing
-    new is recorded, so a repeat needs no key. Only decisions have receipts (not_a_decision).
-    `in_toto` also writes FILE.intoto.jsonl, a signed in-toto statement about these files and, if
-    one is named, about a `commit` (no_such_commit); that needs the ledger's key each time.
+    FILE.json proves itself; FILE.md and FILE.html are for reading and come with a FILE.json. Moot
+    signs the content; if nothing has happened since the last receipt nothing new is recorded, so a
+    repeat needs no key. Only decisions have receipts (not_a_decision). `in_toto` also writes
+    FILE.intoto.jsonl, a signed in-toto statement about these files and, if named, about a `commit`
+    (no_such_commit); that needs the ledger's key each time.
     """
     from moot.api.decisions.receipt_file import (
         SUFFIX,
@@ -236,29 +237,32 @@ def receipt(
     require_page_name(file)
     if commit is not None and not in_toto:
         raise Malformed(
-            "a commit is named in an in-toto statement alone",
+            "only an in-toto statement names a commit",
             code="commit_without_statement",
-            hint="say --in-toto, too",
+            hint="add --in-toto",
         )
     commit_id = None if commit is None else find_commit(session.folder, commit)
-    made = make_receipt(session.workspace, _name_of_decision(decision))
+    new_receipt = make_receipt(session.workspace, _require_decision_id(decision))
     proof = file.with_suffix(".json")
-    write_file(proof, made.data)
+    write_file(proof, new_receipt.data)
     if file != proof:
-        page = build_receipt_page(made, proof.name)
-        write_page(file, link_neighbours(session, stream_of(made.content["decision"]), page, file))
+        page = build_receipt_page(new_receipt, proof.name)
+        stream = stream_of(new_receipt.content["decision"])
+        write_page(file, link_neighbours(session, stream, page, file))
     statement = file.with_suffix(SUFFIX) if in_toto else None
     if statement is not None:
         files = dict.fromkeys((proof, file))
-        said = make_statement(made, files, commit_id, session.workspace.trust.origin)
-        write_file(statement, sign_statement(session.workspace, said))
-    content = made.content
+        content_to_sign = make_statement(
+            new_receipt, files, commit_id, session.workspace.trust.origin
+        )
+        write_file(statement, sign_statement(session.workspace, content_to_sign))
+    content = new_receipt.content
     return WrittenReceipt(
         decision=content["decision"],
         stage=content["stage"],
         file=str(file),
         proof=str(proof),
-        sha256=made.sha256,
+        sha256=new_receipt.sha256,
         cautions=tuple(content["cautions"]),
         dissent=tuple(voice["agent"] for voice in content["argument"]["dissent"]),
         title=Quoted(shorten_question(content["question"])),
@@ -266,31 +270,31 @@ def receipt(
     )
 
 
-def _require_unnamed(session: Session) -> None:
-    """Everybody who is asked signs with a key of this folder: not for one who acts as one agent."""
+def _require_no_acting_agent(session: Session) -> None:
+    """Refuse an acting agent: this would sign with the key of every participant."""
     if session.acting is not None:
         raise Refused(
             "not_you",
-            f"you are {session.acting}; this would sign for everybody who is asked",
-            hint="run it yourself, without --as and outside of `moot run`",
+            f"you are {session.acting}; this would sign for every participant",
+            hint="a person runs it, without --as and outside of `moot run`",
         )
 
 
 def _require_ruling(ruling: str, text: str | None, anew: bool) -> None:
-    """Malformed if the parts of a ruling do not go together."""
+    """Raise Malformed if the parts of a ruling do not fit together."""
     problem = ""
     if ruling not in RULINGS:
-        problem = f"{ruling!r} is no ruling"
+        problem = f"{ruling!r} is not a ruling"
     elif (text is not None) != (ruling == "amend"):
-        problem = "a text belongs to amend, and amend needs it"
+        problem = "amend needs a text, and no other ruling takes one"
     elif anew and ruling != "veto":
-        problem = "--anew goes only with veto"
+        problem = "only veto takes --anew"
     if problem:
         raise Malformed(problem, code="bad_ruling", hint=f"one of {', '.join(RULINGS)}")
 
 
-def _name_of_decision(named: str) -> str:
-    """`q-7`, or `decision/q-7`; other records have reports and exports, no receipts."""
+def _require_decision_id(named: str) -> str:
+    """Return `q-7` for `q-7` or `decision/q-7`; other records have no receipts."""
     name = decision_id(named)
     if "/" in name or not STREAM.match(f"decision/{name}"):
         raise Refused(
@@ -301,7 +305,7 @@ def _name_of_decision(named: str) -> str:
     return name
 
 
-def _carry_on(
+def _continue(
     session: Session,
     decision: str,
     specs: Mapping[str, Spec],
@@ -311,19 +315,19 @@ def _carry_on(
     begun: Begun | None,
     motion: int | None = None,
 ) -> AskedDecision:
-    from moot.api.decisions.question_run import carry_on
+    from moot.api.decisions.question_run import continue_question
     from moot.api.guard.person_notices import PersonMoment, notify_person
 
     workspace = session.workspace
     asked = shorten_question(state_of(workspace, decision).question)
     if begun is not None:
         begun(decision, asked)
-    room = seating(session, terminal, limits)
-    progress = carry_on(workspace, decision, specs, room, limits, watch, motion)
+    surroundings = seating(session, terminal, limits)
+    progress = continue_question(workspace, decision, specs, surroundings, limits, watch, motion)
     if progress.state.stage is Stage.WAITING:
-        sentence = f"your word is needed on {decision}: {asked}"
-        once = f"{decision} {progress.outcome}"
-        notify_person(workspace.path, session.env, PersonMoment.DECISION, once, sentence)
+        sentence = f"{decision} needs your ruling: {asked}"
+        notice_key = f"{decision} {progress.outcome}"
+        notify_person(workspace.path, session.env, PersonMoment.DECISION, notice_key, sentence)
     people = bool(workspace.engine.registry().human_keys())
     return AskedDecision(
         decision=describe_decision(decision, progress.state),
@@ -339,7 +343,7 @@ def _carry_on(
 
 
 def _list_changes(argument: Argument) -> Iterator[ChangedStance]:
-    """By the record, whatever became of the file."""
+    """Yield the changes from the record; the file may have been changed."""
     reasons = {vote.entry: vote.summary for vote in argument.votes}
     for change in argument.changes:
         after = tuple(dict.fromkeys(entry.agent for entry in change.heard))
@@ -348,7 +352,7 @@ def _list_changes(argument: Argument) -> Iterator[ChangedStance]:
 
 
 def _next_command(decision: str, progress: DecisionProgress, people: bool) -> str | None:
-    """Without `people` nobody here could rule on it yet."""
+    """Return the next command; without `people` a person must be registered first."""
     state = progress.state
     if state.stage is Stage.WAITING:
         first = "" if people else "`moot agent register operator --human` first; then "
@@ -361,24 +365,25 @@ MOST_FREQUENT: Final = "most-frequent"
 
 
 def fill_from_settings(question: Question, folder: Path, env: Mapping[str, str]) -> Question:
-    """The question with participants and rules (DEC-040); Malformed if nobody is named anywhere.
+    """Fill in participants and rules from the user's settings (DEC-040).
 
-    A repository's file cannot name participants: they run commands, and it comes with a clone.
+    Malformed if no participant is named anywhere. A repository's file cannot name participants:
+    they run commands, and that file comes with a clone.
     """
-    own = read_settings(worktree_root(folder) or folder, user_settings_file(env)).ask
-    named = question.participants or ((own.participants,) if own.participants else ())
+    defaults = read_settings(worktree_root(folder) or folder, user_settings_file(env)).ask
+    named = question.participants or ((defaults.participants,) if defaults.participants else ())
     if not named:
         raise Malformed(
-            "nobody is named who could be asked",
+            "no participant is named",
             code="nobody_named",
-            hint=f'--with SPEC,SPEC; or ask.participants = "SPEC,SPEC" in your own {FILE}',
+            hint=f'add --with SPEC,SPEC, or set ask.participants = "SPEC,SPEC" in your own {FILE}',
         )
-    # A parliament ranks no answers, so a default for that does not concern it.
-    choose = own.choose if question.chamber == "debate" else MOST_FREQUENT
+    # A parliament ranks no answers, so it ignores a default for that.
+    choose = defaults.choose if question.chamber == "debate" else MOST_FREQUENT
     chosen = question.choose or choose
     return replace(
         question,
         participants=named,
-        rule=question.rule or own.rule,
+        rule=question.rule or defaults.rule,
         choose="" if chosen == MOST_FREQUENT else chosen,
     )

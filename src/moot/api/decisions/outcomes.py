@@ -1,4 +1,4 @@
-"""Outcomes: how decisions turned out, by a person's word, and whom that says to listen to."""
+"""Record how decisions turned out, as a person judges, and count each participant's record."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from moot.core.clock import Millis
 from moot.core.machine import KeyClass, VerifiedActor
 from moot.core.names import OPERATOR
 from moot.core.text import Quoted
-from moot.protocols.decision import commands as ask
 from moot.protocols.decision import stream_of
+from moot.protocols.decision.commands import JudgeOutcome
 from moot.protocols.decision.forecasts import Outcome
 from moot.protocols.decision.machine import MACHINE, OUTCOMES, QUESTIONS
 from moot.protocols.decision.model import CallCost, SeatForecast, State
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class JudgedDecision(msgspec.Struct, frozen=True):
-    """What a person said of one decision; `first` is what was said of it first, if corrected."""
+    """A person's judgement of one decision; `first` is the first one, if it was corrected."""
 
     decision: str
     outcome: str
@@ -47,7 +47,7 @@ class JudgedDecisions(msgspec.Struct, frozen=True):
 
 
 class Range(msgspec.Struct, frozen=True):
-    """Where the true value lies, 19 times in 20."""
+    """An interval that contains the true value 19 times in 20."""
 
     low: float
     high: float
@@ -81,7 +81,7 @@ class DecidingWay(msgspec.Struct, frozen=True):
 
 
 class IndependentVoters(msgspec.Struct, frozen=True):
-    """So many independent voters would scatter as much: an equivalent in variance, no more."""
+    """How many independent voters would vary as much; it is an equivalent in variance only."""
 
     participants: int
     decisions: int
@@ -91,10 +91,10 @@ class IndependentVoters(msgspec.Struct, frozen=True):
 
 
 class Track(msgspec.Struct, frozen=True):
-    """What outcomes tell so far.
+    """The track record so far.
 
     `decisions` counts all, `judged` those with an outcome. Below 30 outcomes `enough` is False:
-    then these are counts, and no ranking. `voters` is None below 30 shared outcomes.
+    the counts are then no ranking. `voters` is None below 30 shared outcomes.
     """
 
     decisions: int
@@ -113,12 +113,12 @@ class Track(msgspec.Struct, frozen=True):
 def judge(
     session: Session, decisions: Sequence[str], outcome: str, reason: str, *, answer: str = ""
 ) -> JudgedDecisions:
-    """A person says how decisions turned out: right, wrong or mixed, for the answer acted on.
+    """Record how decisions turned out, as a person judges: right, wrong or mixed.
 
-    `answer` names the one that proved right. A later word corrects an earlier one, which stays on
-    record. All are looked at before the first is judged. An agent is refused
-    (human_key_required); a decision without an answer is `nothing_to_judge`. Saying the same again
-    only adds the same word to the record, so a repeat needs no key.
+    The judgement is about the answer acted on; `answer` names the one that proved right. A later
+    judgement corrects an earlier one, which stays on record. All decisions are checked before the
+    first is judged. An agent is refused (human_key_required); a decision without an answer is
+    `nothing_to_judge`. A repeat only records the same judgement again, so it needs no key.
     """
     names = list(dict.fromkeys(decision_id(each) for each in decisions))
     session.require_no_agent("an outcome")
@@ -147,9 +147,9 @@ def judge(
 
 @operation("track")
 def track(session: Session, *, file: Path | None = None) -> Track:
-    """Whom to listen to, by how decisions turned out: every participant, every model, the vote.
+    """Count how often each participant, each model and the vote were right.
 
-    With `file` (FILE.html, FILE.md or FILE.json) it is also written as a page.
+    With `file` (FILE.html, FILE.md or FILE.json) the result is also written as a page.
     """
     from moot.api.decisions.track_page import build_track_page
     from moot.api.page.files import require_page_name, write_page
@@ -164,8 +164,8 @@ def track(session: Session, *, file: Path | None = None) -> Track:
         judged=record.judged,
         mixed=record.mixed,
         enough=record.is_enough,
-        participants=[_participant(each) for each in record.participants],
-        models=[_participant(each) for each in record.models],
+        participants=[_describe_participant(each) for each in record.participants],
+        models=[_describe_participant(each) for each in record.models],
         single_best=DecidingWay(*record.single_best),
         vote_before=DecidingWay(*record.vote_before),
         vote_after=DecidingWay(*record.vote_after),
@@ -181,7 +181,7 @@ def track(session: Session, *, file: Path | None = None) -> Track:
     )
 
 
-def _participant(record: Record) -> ParticipantRecord:
+def _describe_participant(record: Record) -> ParticipantRecord:
     micros = record.micros_per_right
     return ParticipantRecord(
         name=record.name,
@@ -189,8 +189,8 @@ def _participant(record: Record) -> ParticipantRecord:
         scored=record.scored,
         unscored=record.unscored,
         right=record.right,
-        first_score=_number(record.first_score),
-        last_score=_number(record.last_score),
+        first_score=_to_float(record.first_score),
+        last_score=_to_float(record.last_score),
         interval=Range(*record.interval),
         helped=record.helped,
         hurt=record.hurt,
@@ -198,29 +198,29 @@ def _participant(record: Record) -> ParticipantRecord:
     )
 
 
-def _number(score: Fraction | None) -> float | None:
+def _to_float(score: Fraction | None) -> float | None:
     return None if score is None else float(score)
 
 
-MOST_DECISIONS: Final = 1_000_000
-# Rules count their confidence together; everybody else says it.
-_SOURCES: Final = {"rules": "derived"}
+MAX_DECISIONS: Final = 1_000_000
+# The confidence of `rules` participants is computed; all others state theirs.
+_CONFIDENCE_SOURCES: Final = {"rules": "derived"}
 
 
 def require_judgeable(workspace: Workspace, decision: str, outcome: str, reason: str) -> None:
-    """Refuse whatever can be refused before a person is asked for a passphrase."""
+    """Apply the rules before a person is asked for a passphrase."""
     state = require_question(workspace, decision)
     acting = VerifiedActor(OPERATOR, 1, "", KeyClass.HUMAN)
-    command = ask.JudgeOutcome(outcome=outcome, reason=reason)
+    command = JudgeOutcome(outcome=outcome, reason=reason)
     require_allowed(workspace, MACHINE, stream_of(decision), command, acting, state=state)
 
 
 def judge_outcome(
     workspace: Workspace, decision: str, person: str, outcome: str, reason: str, answer: str
 ) -> State:
-    """Put it on record, with what each participant had forecast."""
+    """Record the outcome, with what each participant had forecast."""
     state = require_question(workspace, decision)
-    command = ask.JudgeOutcome(
+    command = JudgeOutcome(
         outcome=outcome,
         reason=reason,
         answer=answer,
@@ -231,7 +231,7 @@ def judge_outcome(
 
 
 def list_forecasts(workspace: Workspace, decision: str, state: State) -> tuple[SeatForecast, ...]:
-    """The first and the last vote of everybody who voted, in the order of the seats."""
+    """Return the first and the last vote of each voter, in the order of the seats."""
     from moot.api.decisions.receipt_content import summarize_argument  # loads pages
 
     votes = summarize_argument(workspace, decision, state).votes
@@ -248,7 +248,7 @@ def list_forecasts(workspace: Workspace, decision: str, state: State) -> tuple[S
                     first_sure=first.sure,
                     last_stance=last.stance,
                     last_sure=last.sure,
-                    source=_SOURCES.get(seat.kind, "stated"),
+                    source=_CONFIDENCE_SOURCES.get(seat.kind, "stated"),
                     micros=state.purses.get(seat.agent, CallCost()).micros,
                 )
             )
@@ -258,7 +258,7 @@ def list_forecasts(workspace: Workspace, decision: str, state: State) -> tuple[S
 def describe_calibrated_vote(
     workspace: Workspace, decision: str, content: Mapping[str, Any]
 ) -> str:
-    """The last vote by the voters' record in other decisions; nothing below 30 outcomes."""
+    """Weigh the last vote by the voters' record in other decisions; empty below 30 outcomes."""
     record, _ = read_track_record(workspace, without=decision)
     votes = content["argument"]["votes"]
     last = max((vote["round"] for vote in votes), default=0)
@@ -268,10 +268,10 @@ def describe_calibrated_vote(
 
 
 def read_track_record(workspace: Workspace, without: str = "") -> tuple[TrackRecord, int]:
-    """The track record, `without` one decision, and how many decisions there are in all."""
+    """Return the track record, `without` one decision, and the number of all decisions."""
     with workspace.store.read() as view:
-        asked = sum(1 for _ in view.rows(QUESTIONS, limit=MOST_DECISIONS))
-        rows = view.rows(OUTCOMES, limit=MOST_DECISIONS)
+        asked = sum(1 for _ in view.rows(QUESTIONS, limit=MAX_DECISIONS))
+        rows = view.rows(OUTCOMES, limit=MAX_DECISIONS)
     judged = []
     for row in rows:
         name, newest = row.key.removeprefix(stream_of("")), _decode_outcome(row.value)

@@ -1,7 +1,7 @@
-"""Ask a question: first answers, a motion, an argument, a result that waits for a person's ruling.
+"""Take a question from first answers over a motion and an argument to a result.
 
-Every step is read off the decision's own record, so that it can be interrupted anywhere and gone
-on with: what is recorded is not done again.
+Each step is determined from the decision's record, so a run can be interrupted anywhere and
+continued: recorded steps are not repeated.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from moot.agents.participant_kinds import RunSurroundings
 from moot.agents.runnable import RunWatcher
 from moot.api.debates.locked_session import FileLoss
 from moot.api.decisions.debate_rounds import (
-    another_session,
     argue_in_rounds,
     compose_context,
-    join_ends,
+    join_run_ends,
     open_round,
+    refuse_other_session,
     session_file,
 )
 from moot.api.decisions.questions import read_text, state_of
@@ -32,15 +32,15 @@ from moot.api.parliaments.ruling import SETTLED, decisions_argued_in
 from moot.api.parliaments.session import ParliamentSession, id_in_files
 from moot.api.runs.first_answers import RunnableAnswers
 from moot.api.runs.parliament import convene_for_question, make_opening
-from moot.api.runs.parliament import open_session_of as parliament_of
+from moot.api.runs.parliament import open_session_of as open_session_of
 from moot.api.runs.parliament import run_seated as run_parliament_session
 from moot.api.runs.rankings import RunnableRankings
 from moot.api.runs.seats import seat_participants
 from moot.api.runs.turns import USUAL, FinishedRun, Limits, run_seats
 from moot.core.errors import Refused
 from moot.core.names import OPERATOR, SYSTEM
-from moot.protocols.decision import commands as ask
 from moot.protocols.decision import stream_of
+from moot.protocols.decision.commands import SetMotion
 from moot.protocols.decision.first_answers import (
     AnswerOption,
     choose_motion,
@@ -66,36 +66,36 @@ def set_motion(workspace: Workspace, decision: str, picked: int | None = None) -
     if not options:  # AGT-072
         raise Refused(
             "no_answers",
-            "nobody gave a first answer, so there is nothing to vote on",
-            hint=f"`moot ledger log {stream_of(decision)}` says why; ask again with others",
+            "no participant gave a first answer, so there is nothing to vote on",
+            hint=f"`moot ledger log {stream_of(decision)}` shows why; ask other participants",
         )
-    command = _choose(state, options, picked)
+    command = _choose_motion(state, options, picked)
     if command is None:
         return _describe_open_choice(state, options)
     workspace.engine.execute(stream_of(decision), command, SYSTEM, key="motion")
     return None
 
 
-def _choose(
+def _choose_motion(
     state: State, options: tuple[AnswerOption, ...], picked: int | None
-) -> ask.SetMotion | None:
+) -> SetMotion | None:
     if state.choose and len(options) > 1:
         winner = find_winner(state)
         if winner is not None:
-            return ask.SetMotion(text=winner.text, by=winner.by, chosen=state.choose)
+            return SetMotion(text=winner.text, by=winner.by, chosen=state.choose)
         if picked is None:
             return None
         if not 1 <= picked <= len(options):
             raise Refused(
                 "unknown_option",
                 f"there is no answer {picked}",
-                hint=f"a number from 1 to {len(options)}",
+                hint=f"pick a number from 1 to {len(options)}",
             )
         option = options[picked - 1]
-        return ask.SetMotion(text=option.text, by=option.by, chosen=PICKED)
+        return SetMotion(text=option.text, by=option.by, chosen=PICKED)
     motion = choose_motion(list_answers(state))
     assert motion is not None  # there is an answer
-    return ask.SetMotion(text=motion.text, by=motion.by)
+    return SetMotion(text=motion.text, by=motion.by)
 
 
 def _describe_open_choice(state: State, options: tuple[AnswerOption, ...]) -> str:
@@ -108,10 +108,9 @@ def _describe_open_choice(state: State, options: tuple[AnswerOption, ...]) -> st
 
 
 class DecisionProgress(NamedTuple):
-    """How far a decision came. `ended` is None if nobody had to be asked any more.
+    """The state of a decision after a run. `ended` is None if no participant had to be asked.
 
-    `lost` says what had become of `lost_file` before, if it had to be put back; `argument` is what
-    was said, by the record.
+    `lost` is what had happened to `lost_file`, if it was restored.
     """
 
     state: State
@@ -123,49 +122,51 @@ class DecisionProgress(NamedTuple):
 
     @property
     def outcome(self) -> str:
-        """What the vote came to, in words for people; nothing if there is no result."""
+        """Return the result of the vote as a sentence; empty if there is none."""
         return describe_outcome(self.state, self.argument)
 
 
 @hold_syncs()
-def carry_on(
+def continue_question(
     workspace: Workspace,
     decision: str,
     specs: Mapping[str, Spec],
-    room: RunSurroundings,
+    surroundings: RunSurroundings,
     limits: Limits = USUAL,
     watch: RunWatcher | None = None,
     motion: int | None = None,
 ) -> DecisionProgress:
-    """Do everything that is still missing before a person can rule on it (AGT-070, AGT-074).
+    """Do every missing step until a person can rule on the decision (AGT-070, AGT-074).
 
-    `motion` is the number of the answer that was picked where the rankings leave it open. What is
-    recorded is durable before anybody is asked anything, and when this returns.
+    `motion` is the number of the picked answer, if the rankings left that open. Records are durable
+    before a participant is asked, and when this returns.
     """
-    participants = seat_participants(specs, room)
+    participants = seat_participants(specs, surroundings)
     state = state_of(workspace, decision)
     ended: RunEnd | None = None
     lost: FileLoss | None = None
     if state.stage is Stage.ANSWERING:
-        ended = _collect(RunnableAnswers, workspace, decision, participants, limits, watch)
+        ended = _ask_seats(RunnableAnswers, workspace, decision, participants, limits, watch)
         if ended.stop is StopReason.SETTLED and list_unranked(state_of(workspace, decision)):
-            ranked = _collect(RunnableRankings, workspace, decision, participants, limits, watch)
-            ended = join_ends(ended, ranked)
+            ranked = _ask_seats(RunnableRankings, workspace, decision, participants, limits, watch)
+            ended = join_run_ends(ended, ranked)
         if ended.stop is not StopReason.SETTLED:
             return DecisionProgress(state_of(workspace, decision), None, ended)
-        left_open = set_motion(workspace, decision, motion)
-        if left_open is not None:
+        open_choice = set_motion(workspace, decision, motion)
+        if open_choice is not None:
             ended = msgspec.structs.replace(
-                ended, stop=StopReason.WAITING, detail=left_open, waits_for=(OPERATOR,)
+                ended, stop=StopReason.WAITING, detail=open_choice, waits_for=(OPERATOR,)
             )
             return DecisionProgress(state_of(workspace, decision), None, ended)
     if state_of(workspace, decision).stage is Stage.MOVED:
-        _OPEN[state.chamber](workspace, decision, limits)
+        _OPEN_SESSION[state.chamber](workspace, decision, limits)
     state = state_of(workspace, decision)
     argued_in = session_file(workspace, decision)
-    if state.stage is Stage.ARGUING or _parliament_goes_on(workspace, decision, state):
-        ran = _ARGUE[state.chamber](workspace, decision, participants, limits, watch)
-        ended, lost = ran.ended, ran.lost
+    if state.stage is Stage.ARGUING or _parliament_is_open(workspace, decision, state):
+        session_run = _ARGUE_SESSION[state.chamber](
+            workspace, decision, participants, limits, watch
+        )
+        ended, lost = session_run.ended, session_run.lost
     state = state_of(workspace, decision)
     argument = summarize_argument(workspace, decision, state)
     lost_file = argued_in if lost is not None else None
@@ -173,12 +174,11 @@ def carry_on(
     return DecisionProgress(state, file, ended, lost, lost_file, argument)
 
 
-def _parliament_goes_on(workspace: Workspace, decision: str, state: State) -> bool:
-    """True if a parliament has to be argued further: its prime minister vetoed the last bill
-    (AGT-078)."""
+def _parliament_is_open(workspace: Workspace, decision: str, state: State) -> bool:
+    """Return whether a parliament must continue after its prime minister's veto (AGT-078)."""
     if state.chamber is not ChamberKind.PARLIAMENT or state.word is not None or not state.session:
         return False
-    return parliament_of(workspace, decision, state).state.status not in SETTLED
+    return open_session_of(workspace, decision, state).state.status not in SETTLED
 
 
 def _run_parliament(
@@ -188,11 +188,11 @@ def _run_parliament(
     limits: Limits,
     watch: RunWatcher | None,
 ) -> FinishedRun:
-    parliament = parliament_of(workspace, decision, state_of(workspace, decision))
+    parliament = open_session_of(workspace, decision, state_of(workspace, decision))
     return run_parliament_session(parliament, decision, participants, limits, watch)
 
 
-def _collect(
+def _ask_seats(
     make_runnable: type[RunnableAnswers | RunnableRankings],
     workspace: Workspace,
     decision: str,
@@ -207,29 +207,34 @@ def _collect(
 
 
 def _open_parliament(workspace: Workspace, decision: str, _limits: Limits) -> None:
-    """Open a parliament about the motion; one that a killed run left is the one to use."""
+    """Open a parliament about the motion, or reuse the one of a killed run."""
     state, folder = state_of(workspace, decision), session_file(workspace, decision)
-    known = id_in_files(folder)
+    parliament_id = id_in_files(folder)
     problem = compose_context(workspace, decision, state)
-    parliament = ParliamentSession.open_by_id(workspace, folder, known) if known else None
+    parliament = (
+        ParliamentSession.open_by_id(workspace, folder, parliament_id) if parliament_id else None
+    )
     if parliament is not None and not _is_left_by_killed_run(parliament, problem, state):
-        raise another_session(decision, folder)
+        raise refuse_other_session(decision, folder)
     parliament = parliament or convene_for_question(workspace, folder, problem, state)
     workspace.engine.execute(stream_of(decision), make_opening(parliament), SYSTEM)
 
 
 def _is_left_by_killed_run(parliament: ParliamentSession, problem: str, state: State) -> bool:
-    """What a killed run leaves: convened here, about this very decision, and nothing said yet
+    """Return whether a killed run convened it here for this decision, without a message yet
     (AGT-074)."""
     found, names = parliament.state, {seat.agent for seat in state.seats}
-    untouched = found.next_message_id == 1 and not found.imported and found.outcome is None
-    same = found.problem_statement == problem and set(found.holders) == names
+    is_untouched = found.next_message_id == 1 and not found.imported and found.outcome is None
+    is_same = found.problem_statement == problem and set(found.holders) == names
     return (
-        untouched
-        and same
+        is_untouched
+        and is_same
         and not decisions_argued_in(parliament.workspace.engine, parliament.stream)
     )
 
 
-_OPEN: Final = {ChamberKind.DEBATE: open_round, ChamberKind.PARLIAMENT: _open_parliament}
-_ARGUE: Final = {ChamberKind.DEBATE: argue_in_rounds, ChamberKind.PARLIAMENT: _run_parliament}
+_OPEN_SESSION: Final = {ChamberKind.DEBATE: open_round, ChamberKind.PARLIAMENT: _open_parliament}
+_ARGUE_SESSION: Final = {
+    ChamberKind.DEBATE: argue_in_rounds,
+    ChamberKind.PARLIAMENT: _run_parliament,
+}

@@ -1,6 +1,7 @@
-"""Everything a receipt says about a decision, as plain data that can be signed for.
+"""Everything a receipt says about a decision, as plain data that Moot signs.
 
-All of it follows from the record: the same record gives the same bytes. Decimals are text.
+All of it follows from the record: the same record gives the same bytes. Decimals are text. The
+texts here are part of signed files, so they keep their wording.
 """
 
 from __future__ import annotations
@@ -24,20 +25,20 @@ from moot.protocols.decision.views import describe_approval_against_result, list
 from moot.protocols.parliament.messages.contents import PrimeMinisterChoice
 from moot.workspace.workspace import Workspace
 
-# What sealed first answers prove, which depends on who keeps the keys.
+# What sealed first answers prove; it depends on where the keys are kept.
 
 APART: Final = "no author could fit its answer to another's, short of collusion"
 TITLE: Final = "How the first answers were kept apart"
 NOT_SEALED: Final = (
-    "They were not sealed: nothing in the record shows that nobody fitted its answer to another's."
+    "They were not sealed: nothing in the record proves that no answer was fitted to another."
 )
 TOGETHER: Final = "the runner says it kept them apart; it could have written any of them"
 
 
 def describe_seal(state: State) -> dict[str, Any] | None:
-    """Who sealed, who did not open, and what that proves; None if answers were not sealed.
+    """Return who sealed, who did not open, and what that proves; None if nothing was sealed.
 
-    `prompts` are the hashes of what each was told first: none of them holds another's answer.
+    `prompts` are the hashes of each participant's first prompt: none contains another's answer.
     """
     if not state.is_sealed or state.seals_checkpoint is None:
         return None
@@ -54,7 +55,7 @@ def describe_seal(state: State) -> dict[str, Any] | None:
 
 
 def describe_custody(state: State) -> str:
-    """What nobody could have done, as far as the keys tell."""
+    """Return what the places of the keys prove about independence."""
     sealed = [seat.custodian for seat in state.seats if seat.agent in state.seals]
     folders = len(set(sealed))
     if folders == len(sealed) and folders > 1 and all(sealed):
@@ -67,7 +68,7 @@ def describe_custody(state: State) -> str:
 
 
 def seal_block(content: dict[str, Any]) -> page.Block:
-    """How the first answers were kept apart, for the page, or that nothing shows it."""
+    """Build the page's block on how the first answers were kept apart, if they were."""
     seal = content.get("seal")
     if seal is None:
         return page.Prose(NOT_SEALED, title=TITLE)
@@ -85,11 +86,11 @@ def seal_block(content: dict[str, Any]) -> page.Block:
         ("What", "Which"),
         tuple(rows),
         title=TITLE,
-        caption="What each was told first is kept in the record: none was shown another's answer.",
+        caption="The record keeps each first prompt: none contains another's answer.",
     )
 
 
-MADE: Final = "decision.receipt_made"
+RECEIPT_EVENT: Final = "decision.receipt_made"
 CHECK: Final = (
     "moot verify FILE.json --trust TRUST.json, or python standalone.py FILE.json --trust "
     "TRUST.json, which is one file; the trust file must come by another way than this one"
@@ -101,7 +102,7 @@ _SUMMARIZE: Final[dict[ChamberKind, Callable[[Workspace, str, State], Argument]]
 
 
 def compose_receipt(workspace: Workspace, decision: str) -> dict[str, Any]:
-    """What the receipt of this decision says. The keys stand in signed files: they never change."""
+    """Compose the receipt of this decision. Its keys are in signed files: they never change."""
     state = state_of(workspace, decision)
     registry = workspace.engine.registry()
     argument = summarize_argument(workspace, decision, state)
@@ -109,13 +110,13 @@ def compose_receipt(workspace: Workspace, decision: str) -> dict[str, Any]:
         "decision": decision,
         "stage": state.stage.value,
         "question": state.question,
-        "context": _text(workspace, state.context),
+        "context": _describe_text(workspace, state.context),
         "asked": {"at": to_text(state.asked_at), "by": state.asked_by},
         "chamber": state.chamber.value,
         "rule": state.rule,
         "rounds": state.rounds,
         "options": list(state.options),
-        "participants": [_participant(registry, state, seat) for seat in state.seats],
+        "participants": [_describe_participant(registry, state, seat) for seat in state.seats],
         "first_answers": msgspec.to_builtins(list_answers(state)),
         "seal": describe_seal(state),
         "motion": msgspec.to_builtins(state.motion),
@@ -123,18 +124,18 @@ def compose_receipt(workspace: Workspace, decision: str) -> dict[str, Any]:
         "argument": msgspec.to_builtins(argument),
         "result": msgspec.to_builtins(state.verdict),
         "cautions": [*list_cautions(state), *_unrecorded_ruling(decision, state, argument)],
-        "word": _ruling(workspace, registry, state.word),
-        "sent_back": [_ruling(workspace, registry, veto) for veto in state.sent_back],
-        "earlier": list(_earlier(workspace, state)),
+        "word": _describe_ruling(workspace, registry, state.word),
+        "sent_back": [_describe_ruling(workspace, registry, veto) for veto in state.sent_back],
+        "earlier": list(_list_earlier(workspace, state)),
         "superseded_by": state.superseded_by,
         "cost": msgspec.to_builtins(state.cost),
-        "evidence": _evidence(workspace, decision),
+        "evidence": _list_evidence(workspace, decision),
         "check": CHECK,
     }
 
 
 def summarize_argument(workspace: Workspace, decision: str, state: State) -> Argument:
-    """What was argued about it, from the record of its chamber."""
+    """Summarize the argument from the record of its chamber."""
     summarize = _SUMMARIZE.get(state.chamber)
     if summarize is None or state.session is None:
         return NO_ARGUMENT
@@ -142,12 +143,12 @@ def summarize_argument(workspace: Workspace, decision: str, state: State) -> Arg
 
 
 def describe_outcome(state: State, argument: Argument) -> str:
-    """What the vote came to, in words for people; nothing if there is no result."""
+    """Return the result of the vote as a sentence; empty if there is none."""
     return (argument.outcome or state.verdict.summary) if state.verdict is not None else ""
 
 
 def list_superseded(workspace: Workspace, decision: str) -> list[str]:
-    """The decision and those that it supersedes, the newest first."""
+    """Return the decision and those that it supersedes, the newest first."""
     chain = [decision]
     while (before := state_of(workspace, chain[-1]).supersedes) is not None and before not in chain:
         chain.append(before)
@@ -155,7 +156,7 @@ def list_superseded(workspace: Workspace, decision: str) -> list[str]:
 
 
 def list_streams(workspace: Workspace, decision: str) -> list[str]:
-    """Every history that a receipt rests on."""
+    """Return every stream that a receipt is based on."""
     streams = []
     for name in list_superseded(workspace, decision):
         sessions = state_of(workspace, name).sessions
@@ -164,8 +165,8 @@ def list_streams(workspace: Workspace, decision: str) -> list[str]:
         return [stream for stream in streams if view.head(stream) is not None]
 
 
-def _text(workspace: Workspace, sha256: str | None) -> dict[str, Any] | None:
-    """A stored text with its hash; one that was erased is only named."""
+def _describe_text(workspace: Workspace, sha256: str | None) -> dict[str, Any] | None:
+    """Return a stored text with its hash; an erased one has only its hash."""
     if sha256 is None:
         return None
     stored = (
@@ -174,19 +175,19 @@ def _text(workspace: Workspace, sha256: str | None) -> dict[str, Any] | None:
     return {"sha256": sha256, "text": None if stored is None else stored.decode()}
 
 
-def _participant(registry: Registry, state: State, seat: DecisionSeat) -> dict[str, Any]:
+def _describe_participant(registry: Registry, state: State, seat: DecisionSeat) -> dict[str, Any]:
     return {
         "agent": seat.agent,
         "kind": seat.kind,
         "what": seat.spec,
         "model": seat.model,
         "scripted": seat.scripted,
-        "key": _key(registry, seat.agent),
+        "key": _describe_key(registry, seat.agent),
         "cost": msgspec.to_builtins(state.purses.get(seat.agent, CallCost())),
     }
 
 
-def _key(registry: Registry, name: str) -> dict[str, Any] | None:
+def _describe_key(registry: Registry, name: str) -> dict[str, Any] | None:
     agent = registry.agents.get(name)
     if agent is None:
         return None
@@ -194,7 +195,7 @@ def _key(registry: Registry, name: str) -> dict[str, Any] | None:
     return {"class": key.kind.value, "kid": key.kid, "custodian": key.custodian, "epoch": key.epoch}
 
 
-def _ruling(
+def _describe_ruling(
     workspace: Workspace, registry: Registry, ruling: PersonsRuling | None
 ) -> dict[str, Any] | None:
     if ruling is None:
@@ -202,16 +203,16 @@ def _ruling(
     return {
         "word": ruling.word.value,
         "by": ruling.by,
-        "key": _key(registry, ruling.by),
+        "key": _describe_key(registry, ruling.by),
         "reason": ruling.reason,
         "at": to_text(ruling.at),
         "attended": ruling.attended,
-        "text": _text(workspace, ruling.text),
+        "text": _describe_text(workspace, ruling.text),
     }
 
 
-def _earlier(workspace: Workspace, state: State) -> Iterator[dict[str, Any]]:
-    """The decisions that this one takes the place of, with why each was vetoed."""
+def _list_earlier(workspace: Workspace, state: State) -> Iterator[dict[str, Any]]:
+    """Yield the decisions that this one supersedes, with why each was vetoed."""
     if state.supersedes is None:
         return
     for name in list_superseded(workspace, state.supersedes):
@@ -228,24 +229,24 @@ def _earlier(workspace: Workspace, state: State) -> Iterator[dict[str, Any]]:
 
 
 def list_cautions(state: State) -> Iterator[str]:
-    """DEC-024: what must stand beside the tally, voices that do not count as independent."""
+    """Yield what qualifies the tally, such as voices that are not independent (DEC-024)."""
     scripted = [seat.agent for seat in state.seats if seat.scripted]
     if scripted:
         yield f"{', '.join(scripted)}: scripted; no model and no person thought about these words"
-    alike: dict[str, list[str]] = {}
+    same_source: dict[str, list[str]] = {}
     for seat in state.seats:
         if not seat.scripted and (seat.model or seat.spec):
             what = f"model {seat.model}" if seat.model else f"program {seat.spec}"
-            alike.setdefault(what, []).append(seat.agent)
-    for what, names in alike.items():
+            same_source.setdefault(what, []).append(seat.agent)
+    for what, names in same_source.items():
         if len(names) > 1:
             yield f"{', '.join(names)}: the same {what}; agreement between them weighs less"
-    keepers = {seat.custodian for seat in state.seats}
-    if len(keepers) == 1 < len(state.seats):
+    folders = {seat.custodian for seat in state.seats}
+    if len(folders) == 1 < len(state.seats):
         yield "all keys lie in one folder: whoever has it could sign as any of them"
-    elif len(keepers) < len(state.seats):
+    elif len(folders) < len(state.seats):
         yield (
-            f"the keys of {len(state.seats)} participants lie in {len(keepers)} folders: whoever "
+            f"the keys of {len(state.seats)} participants lie in {len(folders)} folders: whoever "
             "has a folder could sign as anyone whose key lies in it"
         )
     if describe_approval_against_result(state):
@@ -253,10 +254,10 @@ def list_cautions(state: State) -> Iterator[str]:
     fitted = state.endings.get("fitted", 0)
     if fitted:
         yield f"{plural(fitted, 'answer')} had headings set deeper, to fit into the session's file"
-    yield from _about_the_ruling(state)
+    yield from _list_ruling_cautions(state)
 
 
-def _about_the_ruling(state: State) -> Iterator[str]:
+def _list_ruling_cautions(state: State) -> Iterator[str]:
     if state.word is not None and state.verdict is None:
         yield "the person decided before there was a result"
     if state.word is not None and not state.word.attended:
@@ -264,7 +265,7 @@ def _about_the_ruling(state: State) -> Iterator[str]:
 
 
 def _unrecorded_ruling(decision: str, state: State, argument: Argument) -> Iterator[str]:
-    """The session has a person's ruling that this record lacks: nothing of ours leaves it so."""
+    """Yield a caution if the session has a person's ruling that the decision lacks."""
     ruling = argument.heard
     if ruling and state.word is None:
         word = "amend" if ruling == PrimeMinisterChoice.AMEND_AND_APPROVE else ruling
@@ -274,17 +275,17 @@ def _unrecorded_ruling(decision: str, state: State, argument: Argument) -> Itera
         )
 
 
-def _evidence(workspace: Workspace, decision: str) -> list[dict[str, Any]]:
-    """Every event this rests on, by its hash; a receipt does not rest on receipts."""
+def _list_evidence(workspace: Workspace, decision: str) -> list[dict[str, Any]]:
+    """Return every event that a receipt is based on, by its hash, without earlier receipts."""
     names = list_streams(workspace, decision)
     with workspace.store.read() as view:
-        return [{"id": name, "events": list(_events(view, name))} for name in names]
+        return [{"id": name, "events": list(_list_events(view, name))} for name in names]
 
 
-def _events(view: View, name: str) -> Iterator[dict[str, Any]]:
+def _list_events(view: View, name: str) -> Iterator[dict[str, Any]]:
     for record in view.records(name):
         body = record.body
-        if body.type != MADE:
+        if body.type != RECEIPT_EVENT:
             yield {
                 "seq": record.seq,
                 "type": body.type,

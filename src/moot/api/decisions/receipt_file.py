@@ -1,4 +1,4 @@
-"""Making a receipt: the machine signs for what it says, and the record goes into the same file.
+"""Make a receipt: sign its content, and put the record into the same file.
 
 docs/format.md section 8 (DEC-021). Nothing new is recorded if nothing has happened since
 the last receipt (DEC-022).
@@ -30,8 +30,8 @@ from moot.workspace.workspace import Workspace
 
 FORMAT: Final = "moot-receipt/1"
 MEDIA_TYPE: Final = "application/vnd.moot.receipt.v1+json"
-MOST_BYTES: Final = 64 * 1024 * 1024
-_TRIES: Final = 5
+MAX_BYTES: Final = 64 * 1024 * 1024
+_MAX_TRIES: Final = 5
 
 
 class Receipt(NamedTuple):
@@ -48,10 +48,10 @@ class Receipt(NamedTuple):
 
 
 def make_receipt(workspace: Workspace, decision: str) -> Receipt:
-    """Sign for what is on record of this decision, and put the record itself into the file."""
+    """Sign what the record says of this decision, and put the record itself into the file."""
     _require_argued(workspace, decision)
     content = _sign_content(workspace, decision)
-    # Without its key, or its keeper, the end stays unproven, and the verdict says so.
+    # Without the checkpoint key or the keeper the end stays unproven; the verdict says so.
     with suppress(Refused, Unavailable):
         workspace.engine.checkpoint()
     with workspace.store.read() as view:
@@ -60,10 +60,10 @@ def make_receipt(workspace: Workspace, decision: str) -> Receipt:
         )
     record = b"".join(lines).decode()
     data = canonical({"format": FORMAT, "record": record, "says": content}) + b"\n"
-    if len(data) > MOST_BYTES:
+    if len(data) > MAX_BYTES:
         raise Refused(
             "receipt_too_large",
-            f"the record of {decision} takes {len(data)} bytes, a receipt at most {MOST_BYTES}",
+            f"the record of {decision} takes {len(data)} bytes, a receipt at most {MAX_BYTES}",
             hint=f"`moot ledger export -o record.moot {stream_of(decision)}` has no such limit",
         )
     proving = [msgspec.json.decode(line) for line in lines if line.startswith(_PROVING_LINES)]
@@ -77,13 +77,13 @@ def _require_argued(workspace: Workspace, decision: str) -> None:
     if chamber is ChamberKind.MAIL:
         raise Refused(
             "not_a_decision",
-            f"{decision} keeps the costs of mail: nothing was voted on",
+            f"{decision} only keeps the costs of mail: there was no vote",
             hint=f"`moot ledger log {stream_of(decision)}` shows it",
         )
     if chamber is ChamberKind.TRACE:
         raise Refused(
             "not_a_decision",
-            f"{decision} is a trace: its work is proved, nothing was voted on",
+            f"{decision} is a trace: there was no vote",
             hint=f"`moot report {decision}` shows it; `moot trace export {decision}` proves it",
         )
 
@@ -92,9 +92,9 @@ _PROVING_LINES: Final = (b'{"proof":', b'{"checkpoint":')
 
 
 def _sign_content(workspace: Workspace, decision: str) -> dict[str, Any]:
-    """What the receipt says, once the machine has signed for exactly this."""
+    """Return the content after Moot has signed exactly this content."""
     stream = stream_of(decision)
-    for _ in range(_TRIES):
+    for _ in range(_MAX_TRIES):
         with workspace.store.read() as view:
             head = view.head(stream)
         content = compose_receipt(workspace, decision)
@@ -103,25 +103,25 @@ def _sign_content(workspace: Workspace, decision: str) -> dict[str, Any]:
             return content
         ref = workspace.artifacts.put(raw, MEDIA_TYPE)
         outcome = workspace.engine.execute(stream, MakeReceipt(receipt=ref), SYSTEM)
-        seen = -1 if head is None else head.seq
-        if outcome.recorded[0].seq == seen + 1:  # nobody wrote between the look and the act
+        last_seq = -1 if head is None else head.seq
+        if outcome.recorded[0].seq == last_seq + 1:  # no other event came in between
             return content
-    raise Conflict("busy", f"{decision} is being written to", hint="try again when it rests")
+    raise Conflict("busy", f"{decision} changes while the receipt is made", hint="try again later")
 
 
-# A receipt as an in-toto Statement (v1) in a DSSE envelope, for tools that know nothing of ours. It
+# A receipt as an in-toto Statement (v1) in a DSSE envelope, for tools that do not know Moot. It
 # proves no more than the receipt.
 
 STATEMENT_TYPE: Final = "https:" + "//in-toto.io/Statement/v1"  # a name, not an address
 PREDICATE_TYPE: Final = "urn:moot:decision-receipt:v1"
 SUFFIX: Final = ".intoto.jsonl"
-_SECONDS: Final = 5.0
+_GIT_SECONDS: Final = 5.0
 
 
 def make_statement(
     receipt: Receipt, files: Iterable[Path], commit: str | None, origin: str
 ) -> dict[str, Any]:
-    """What is said about these files, and about a commit if one is named."""
+    """Return a statement about these files, and about a commit if one is named."""
     subjects: list[dict[str, Any]] = [
         {"name": file.name, "digest": {"sha256": hashlib.sha256(file.read_bytes()).hexdigest()}}
         for file in files
@@ -147,7 +147,7 @@ def make_statement(
 
 
 def sign_statement(workspace: Workspace, statement: dict[str, Any]) -> bytes:
-    """The statement in its envelope: one line. `key_missing` without the ledger's root key."""
+    """Return the signed statement as one line; `key_missing` without the ledger's root key."""
     signatory = find_system_signatory(workspace.trust, workspace.keys)
     if signatory is None:
         raise Refused(
@@ -166,11 +166,11 @@ def sign_statement(workspace: Workspace, statement: dict[str, Any]) -> bytes:
 
 
 def find_commit(folder: Path, revision: str) -> str:
-    """The full id of a commit, by git; `no_such_commit` if git does not know it."""
+    """Return the full id of a commit; `no_such_commit` if git does not know it."""
     from moot.system.git_commands import GitQuestion, ask_git
 
     words = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
-    (answer,) = ask_git([GitQuestion(folder, words)], _SECONDS)
+    (answer,) = ask_git([GitQuestion(folder, words)], _GIT_SECONDS)
     if not answer:
         raise NotFound(
             "no_such_commit",

@@ -1,7 +1,7 @@
-"""A receipt for people (DEC-023): the decision, the dissent in full, how everyone came to it.
+"""The page of a receipt (DEC-023): the decision, the dissent in full, and how it came about.
 
-Everything on the page is what the receipt says; as markdown it is a decision record that a team
-keeps beside its code. The JSON file that is named at its foot is the proof.
+The page shows only what the receipt says; as markdown it is a decision record that a team keeps
+with its code. The JSON file that the page names at its end is the proof.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from moot.protocols.decision.views import AGAINST_THE_RESULT, shorten_question
 
 
 def ranking_tables(content: dict[str, Any]) -> Iterator[page.Block]:
-    """Nothing where there was only one answer, or the receipt is older than rankings."""
+    """Yield nothing if there was only one answer, or the receipt is older than rankings."""
     report = content.get("ranking")
     if report is None:
         return
@@ -48,7 +48,7 @@ def ranking_tables(content: dict[str, Any]) -> Iterator[page.Block]:
             for option in report["options"]
         ),
         title="The answers that were ranked",
-        caption="Everybody saw them without names, in an order of its own.",
+        caption="Each participant saw them without names, in a different order.",
     )
     yield page.Table(
         ("Rule", "Chose", "Points", "If all had put their own answer last"),
@@ -59,7 +59,12 @@ def ranking_tables(content: dict[str, Any]) -> Iterator[page.Block]:
     yield page.Table(
         ("Who", "Ranking, best first"),
         tuple(
-            (cast["agent"], _order(cast) if cast["ranking"] else page.Cell(_order(cast), "caution"))
+            (
+                cast["agent"],
+                _ranking_text(cast)
+                if cast["ranking"]
+                else page.Cell(_ranking_text(cast), "caution"),
+            )
             for cast in report["rankings"]
         ),
         title="Every ranking",
@@ -67,7 +72,7 @@ def ranking_tables(content: dict[str, Any]) -> Iterator[page.Block]:
 
 
 def limits_block(content: dict[str, Any]) -> page.Prose | None:
-    """What the rules that were used lack, each with the smallest example."""
+    """Return the known flaws of the rules that were used, each with the smallest example."""
     used = [content["rule"]] if content["chamber"] == "debate" else []
     used += [choice["rule"] for choice in (content.get("ranking") or {"choices": []})["choices"]]
     lines = [f"{rule}: {RULE_LIMITS[rule]}." for rule in used if rule in RULE_LIMITS]
@@ -75,7 +80,7 @@ def limits_block(content: dict[str, Any]) -> page.Prose | None:
 
 
 def describe_agreement(report: dict[str, Any]) -> str:
-    """Whether the rules agree, which one counts, and what is left to a person."""
+    """Say whether the rules agree, which one counts, and what is left to a person."""
     differ = "The rules differ." if report["differ"] else "All three choose the same."
     rule = report["chosen_by"]
     counts = (
@@ -84,41 +89,41 @@ def describe_agreement(report: dict[str, Any]) -> str:
     is_open = any(
         choice["rule"] == rule and choice["winner"] is None for choice in report["choices"]
     )
-    left = " It left a tie or a cycle, and the asker picked one." if rule and is_open else ""
-    return f"{differ} {counts}{left}"
+    open_note = " It left a tie or a cycle, and the asker picked one." if rule and is_open else ""
+    return f"{differ} {counts}{open_note}"
 
 
 def _choice_row(choice: dict[str, Any]) -> tuple[str | page.Cell, ...]:
     points = ", ".join(f"{number}: {each}" for number, each in enumerate(choice["points"], 1))
-    humble = ", ".join(map(str, choice["own_put_last"])) or "nothing"
+    own_last = ", ".join(map(str, choice["own_put_last"])) or "nothing"
     return (
         choice["rule"],
         choice["sentence"],
         points,
-        page.Cell(f"answer {humble}", "caution" if choice["own_mattered"] else "plain"),
+        page.Cell(f"answer {own_last}", "caution" if choice["own_mattered"] else "plain"),
     )
 
 
-def _order(cast: dict[str, Any]) -> str:
+def _ranking_text(cast: dict[str, Any]) -> str:
     return " > ".join(map(str, cast["ranking"])) or str(cast["failure"])
 
 
 _NO_NUMBER: Final = (
-    "Who shares one of these may err together. How much, only outcomes tell: `moot track` gives a "
-    "number from 30 shared ones on."
+    "Voters that share one of these may make the same mistakes. How often they do, `moot track` "
+    "shows after 30 shared outcomes."
 )
 
 
 def variety_block(content: dict[str, Any]) -> page.Facts:
-    """How different the voters of one decision were, as far as the record knows: no number."""
+    """Show how different the voters were, as far as the record knows, without a number."""
     seats = content["participants"]
     models = [seat["model"] or ("" if not seat["scripted"] else "a script") for seat in seats]
     folders = [(seat["key"] or {}).get("custodian", "") for seat in seats]
     return page.Facts(
         (
-            page.Fact("models", _distinct(models)),
-            page.Fact("providers", _distinct([_provider(seat) for seat in seats])),
-            page.Fact("key folders", _count(folders)),
+            page.Fact("models", _list_distinct(models)),
+            page.Fact("providers", _list_distinct([_provider(seat) for seat in seats])),
+            page.Fact("key folders", _count_folders(folders)),
             page.Fact("what that means", _NO_NUMBER),
         ),
         title="How many voters there really were",
@@ -126,14 +131,14 @@ def variety_block(content: dict[str, Any]) -> page.Facts:
 
 
 def _provider(seat: dict[str, Any]) -> str:
-    """Who runs the model: a spec such as `llm:openai/gpt-5` says so, a program does not."""
+    """Return the provider from a spec such as `llm:openai/gpt-5`; a program does not name one."""
     if seat["scripted"]:
         return "nobody"
     kind, _, rest = str(seat["what"] or "").partition(":")
     return rest.partition("?")[0].partition("/")[0] if kind == "llm" else ""
 
 
-def _distinct(values: list[str]) -> str:
+def _list_distinct(values: list[str]) -> str:
     """`2 known: gpt-5, a script; 1 unknown`."""
     known = list(dict.fromkeys(value for value in values if value))
     unknown = sum(not value for value in values)
@@ -142,19 +147,19 @@ def _distinct(values: list[str]) -> str:
     return "; ".join(parts)
 
 
-def _count(folders: list[str]) -> str:
+def _count_folders(folders: list[str]) -> str:
     known, unknown = len({folder for folder in folders if folder}), folders.count("")
     parts = [plural(known, "folder")] if known else []
     parts += [f"{unknown} unknown"] if unknown else []
     return "; ".join(parts)
 
 
-# What a kind of participant is to a reader, where neither model nor program says more.
+# How a kind of participant is shown if it has neither a model nor a program.
 _KINDS: Final = {"human": "a person", "rules": "a fixed rule", "script": "a script"}
 
 
 def describe_tool(seat: dict[str, Any]) -> str:
-    """By what a seat was played: `claude-opus-4`, `claude`, `a script`, `a person`."""
+    """Return what played a seat: `claude-opus-4`, `claude`, `a script`, `a person`."""
     if seat["model"]:
         return str(seat["model"])
     if seat["kind"] in _KINDS:
@@ -164,13 +169,13 @@ def describe_tool(seat: dict[str, Any]) -> str:
 
 
 def tools_by_name(content: dict[str, Any]) -> dict[str, str]:
-    """By what each was played; left out where it is the name itself."""
+    """Return what played each seat, without those where it equals the name."""
     tools = {seat["agent"]: describe_tool(seat) for seat in content["participants"]}
     return {name: tool for name, tool in tools.items() if tool != name}
 
 
 def quote_voices(voices: Iterable[dict[str, Any]], tools: dict[str, str]) -> tuple[page.Quote, ...]:
-    """Each in full: what it comes to in one line, then the reasons."""
+    """Quote each voice in full: its summary, then its reasons."""
     return tuple(
         page.Quote(
             author=voice["agent"],
@@ -196,36 +201,36 @@ _BADGES: Final[dict[str, tuple[str, page.Tone]]] = {
 _UNDECIDED: Final[tuple[str, page.Tone]] = ("NOT DECIDED", "neutral")
 _HEADINGS: Final = {"approved": "Decision", "amended": "Decision", "vetoed": "The {} (vetoed)"}
 _FAVOUR: Final = ("approve", "YES")
-# Neutral and defer stand in the middle, however sure.
+# Neutral and defer are in the middle, however sure.
 _DIRECTIONS: Final = {"approve": 1, "reject": -1}
 _PROVE: Final = (
-    "`moot receipt {0} -o {0}.html` writes it again with the proof beside it, for anyone to check."
+    "`moot receipt {0} -o {0}.html` writes this page together with a proof that anyone can check."
 )
-# More lines than these cannot be told apart; the table has everyone.
-MOST_LINES: Final = 12
+# A reader cannot distinguish more lines; the table has everyone.
+MAX_LINES: Final = 12
 
 
 def build_receipt_page(receipt: Receipt, file_name: str) -> page.Report:
-    """The page of a receipt whose JSON is written under this name beside it."""
+    """Build the page of a receipt whose JSON file, next to the page, has this name."""
     proof = page.ProofFile(file_name, receipt.sha256, f"moot verify {file_name} --trust trust.json")
-    return _page(
+    return _build_page(
         receipt.content, "decision receipt", tuple(proof_blocks(receipt, file_name)), proof
     )
 
 
 def build_decision_page(content: ReceiptContent, calibrated: str = "") -> page.Report:
-    """The same page without a receipt: nothing was signed for, so it proves nothing.
+    """Build the same page without a receipt: it is not signed, so it proves nothing.
 
-    `calibrated` is the vote counted by what is known of the voters today; no receipt holds it.
+    `calibrated` is the vote weighted by the voters' record today; no receipt contains it.
     """
-    made = _page(content, "decision", (), None)
+    made = _build_page(content, "decision", (), None)
     if not calibrated:
         return made
     facts = (*made.decision.facts, page.Fact("by their record", f"{calibrated}."))
     return replace(made, decision=replace(made.decision, facts=facts))
 
 
-def _page(
+def _build_page(
     content: ReceiptContent, kind: str, more: tuple[page.Block, ...], proof: page.ProofFile | None
 ) -> page.Report:
     count = len(content["participants"])
@@ -244,28 +249,28 @@ def _page(
 
 
 def _verdict(content: ReceiptContent) -> page.VerdictBadge:
-    """The badge; what was approved and did not carry is not simply good."""
+    """Return the badge; an approval against the vote gets a caution."""
     label, tone = _BADGES.get(content["stage"], _UNDECIDED)
     if content["stage"] == "waiting" and content["argument"]["heard"]:  # a ruling in the session
         label, tone = _UNDECIDED
-    ruling, against = content["word"], _against(content)
+    ruling, against = content["word"], _against_result(content)
     who = f"by {ruling['by']}, {page.human_time(ruling['at'])}" if ruling else ""
     return page.VerdictBadge(label, "caution" if against else tone, f"{against} {who}".strip())
 
 
-def _against(content: ReceiptContent) -> str:
+def _against_result(content: ReceiptContent) -> str:
     approved = content["stage"] == "approved" and content["result"] is not None
     return AGAINST_THE_RESULT.get(content["result"]["result"], "") if approved else ""
 
 
 def _heading(content: ReceiptContent) -> str:
-    """Nothing stands under "Decision" that was not decided."""
+    """Return the heading: "Decision" only if it was decided."""
     what = "bill" if content["motion"] is None and content["argument"]["text"] else "motion"
     return _HEADINGS.get(content["stage"], "The {} (not decided)").format(what)
 
 
 def _motion(content: ReceiptContent) -> str:
-    """What was voted on; of a bill without a motion its title, for the whole of it follows."""
+    """Return what was voted on; for a bill without a motion its title, as its text follows."""
     if content["motion"]:
         return str(content["motion"]["text"])
     bill: str = content["argument"]["text"]
@@ -283,9 +288,9 @@ def _decision(content: ReceiptContent) -> page.DecisionCard:
         facts.append(page.Fact("the vote", f"{result['result']}: {outcome}"))
     for veto in content["sent_back"]:
         sent_back = f"{veto['word']}, to be argued further: {veto['reason']}"
-        facts.append(page.Fact(f"{veto['by']} said", sent_back))
+        facts.append(page.Fact(f"{veto['by']} ruled", sent_back))
     if ruling:
-        facts.append(page.Fact(f"{ruling['by']} said", f"{ruling['word']}: {ruling['reason']}"))
+        facts.append(page.Fact(f"{ruling['by']} ruled", f"{ruling['word']}: {ruling['reason']}"))
     if content["superseded_by"]:
         facts.append(page.Fact("superseded by", content["superseded_by"], code=True))
     if content["cautions"]:
@@ -297,32 +302,32 @@ def _decision(content: ReceiptContent) -> page.DecisionCard:
 
 def _dissent(content: ReceiptContent) -> page.Dissent:
     against, tools, losing = _is_majority_against(content), tools_by_name(content), []
-    if against:  # what they said in the last vote: in full is told why it came out as it did
+    if against:  # only the last vote: the reasons section quotes the winners in full
         last = content["argument"]["last"]["round"]
         losing = [voice for voice in _supporters(content) if voice["round"] == last]
     else:
         losing = content["argument"]["dissent"]
-    nobody = "Nobody who took part in the last vote disagreed."
+    no_dissent = "Nobody who took part in the last vote disagreed."
     heading = "For the motion" if against else "Dissent"
-    return page.Dissent(quote_voices(losing, tools), "" if losing else nobody, heading)
+    return page.Dissent(quote_voices(losing, tools), "" if losing else no_dissent, heading)
 
 
 def _reasons_section(content: ReceiptContent) -> tuple[tuple[page.Quote, ...], str]:
-    """Why it came out so, in full: of a motion that was outvoted, what was said against it."""
+    """Quote the winning side in full: for an outvoted motion, those against it."""
     against, tools = _is_majority_against(content), tools_by_name(content)
     winning = content["argument"]["dissent"] if against else _supporters(content)
     return quote_voices(winning, tools), "Against the motion" if against else "Why"
 
 
 def _supporters(content: ReceiptContent) -> list[ReceiptContent]:
-    """Every reason once, the last time it was given; receipts of older versions quote nobody."""
+    """Return every reason once, the last time it was given; none in receipts of old versions."""
     voices = content["argument"].get("support", ())
     given = {(voice["agent"], voice["summary"], voice["text"]): voice for voice in voices}
     return list(given.values())
 
 
 def _is_majority_against(content: ReceiptContent) -> bool:
-    """Those who outvote a motion do not dissent from anything."""
+    """Return whether the motion was outvoted: then its opponents are no dissenters."""
     last = content["argument"]["last"]
     return last is not None and len(last["against"]) > len(last["in_favour"])
 
@@ -348,11 +353,11 @@ def _blocks(content: ReceiptContent) -> Iterator[page.Block]:
     yield variety_block(content)
     if content["earlier"]:
         yield superseded_table(content)
-    counted = (*_tally(content), votes_before_and_after(content), ballots_table(content))
-    yield page.Fold(counted, title="How it was counted")
+    tables = (*_tally(content), votes_before_and_after(content), ballots_table(content))
+    yield page.Fold(tables, title="How it was counted")
     if content["context"]:
-        told = content["context"]["text"] or "It was erased."
-        yield page.Fold((page.Prose(told, markdown=True),), title="What they were told")
+        material = content["context"]["text"] or "It was erased."
+        yield page.Fold((page.Prose(material, markdown=True),), title="What they were told")
     yield keys_table(content)
 
 
@@ -370,8 +375,8 @@ def _tally(content: ReceiptContent) -> Iterator[page.Block]:
 
 
 def _chart(content: ReceiptContent) -> page.LineChart:
-    """From sure against over undecided to sure for: a sure no is no strong yes."""
-    names = [seat["agent"] for seat in content["participants"]][:MOST_LINES]
+    """Chart each stance from sure against over undecided to sure for."""
+    names = [seat["agent"] for seat in content["participants"]][:MAX_LINES]
     votes = content["argument"]["votes"]
     series = tuple(
         page.Series(

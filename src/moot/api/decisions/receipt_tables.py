@@ -25,11 +25,11 @@ COUNTS: Final[tuple[tuple[str, str, page.Tone], ...]] = (
     ("Neither", "others", "neutral"),
     ("Absent", "absent", "caution"),
 )
-# Kept for the cost, not for the argument.
+# Recorded for the cost, not for the argument.
 _RUN_COSTS: Final = ("decision.call_noted", "decision.run_ended")
-_SHOWN: Final = 16
-_MOST_IN_CELL: Final = 400
-_KEYS: Final = "the list of keys"
+_SHOWN_DIGITS: Final = 16
+_MAX_CELL: Final = 400
+_KEYS_STREAM: Final = "the list of keys"
 
 
 def describe_cost(cost: dict[str, int]) -> str:
@@ -53,7 +53,7 @@ def changes_block(content: ReceiptContent) -> page.Block:
                 page.Cell(change["before"], _tone(change["before"])),
                 page.Cell(change["now"], _tone(change["now"])),
                 "\n".join(
-                    f"{entry['agent']}: {page.plain_line(entry['summary'], _MOST_IN_CELL)}"
+                    f"{entry['agent']}: {page.plain_line(entry['summary'], _MAX_CELL)}"
                     for entry in change["heard"]
                 )
                 or "not recorded",
@@ -66,7 +66,7 @@ def changes_block(content: ReceiptContent) -> page.Block:
 
 
 def _stance(position: str) -> str:
-    """`approve` of `approve 0.85`."""
+    """Return `approve` for `approve 0.85`."""
     return position.partition(" ")[0]
 
 
@@ -80,22 +80,22 @@ def _tone(words: str) -> page.Tone:
 
 
 def votes_before_and_after(content: ReceiptContent) -> page.Block:
-    """From what each would have answered alone to the last vote."""
+    """Compare the first answers with the first and the last vote."""
     first, last = content["argument"]["first"], content["argument"]["last"]
     title = "Vote before and after"
     if first is None or last is None:
         return page.Prose("There was no vote.", title)
-    moments = [("First answers", _count_first_answers(content)), (f"Round {first['round']}", first)]
+    votes = [("First answers", _count_first_answers(content)), (f"Round {first['round']}", first)]
     if last["round"] != first["round"]:
-        moments.append((f"Round {last['round']}", last))
+        votes.append((f"Round {last['round']}", last))
     return page.Table(
-        ("Vote", *(name for name, _ in moments)),
+        ("Vote", *(name for name, _ in votes)),
         tuple(
-            (label, *(", ".join(count[key]) or "nobody" for _, count in moments))
+            (label, *(", ".join(count[key]) or "nobody" for _, count in votes))
             for label, key, _ in COUNTS
         ),
         title=title,
-        caption="Before anyone heard the others, those in favour gave the motion as their answer.",
+        caption="In the first answers, those in favour gave the motion as their answer.",
     )
 
 
@@ -111,7 +111,7 @@ def _count_first_answers(content: ReceiptContent) -> dict[str, list[str]]:
 
 
 def absent_table(content: ReceiptContent) -> page.Table:
-    """Who took no part, and why: each in its own sentence (DEC-032)."""
+    """List who took no part, and why (DEC-032)."""
     first = [
         (answer["agent"], "first answer", answer["failure"] or answer["why"])
         for answer in content["first_answers"]
@@ -130,12 +130,12 @@ def absent_table(content: ReceiptContent) -> page.Table:
 
 
 def first_answers(content: ReceiptContent) -> Iterator[page.Block]:
-    """Show what each would have answered alone; a reader can open the full reasons."""
+    """Show the first answers; a reader can open the full reasons."""
     answers = content["first_answers"]
     yield page.Table(
         ("Who", "First answer"),
         tuple((first["agent"], _answer(first["answer"])) for first in answers),
-        title="First answers, before anyone heard the others",
+        title="First answers, each given without seeing the others",
     )
     reasons = tuple(
         page.Quote(first["agent"], first["why"], markdown=True)
@@ -149,7 +149,7 @@ def first_answers(content: ReceiptContent) -> Iterator[page.Block]:
 def _answer(answer: str | None) -> str | page.Cell:
     if answer is None:
         return page.Cell("none", "caution")
-    return page.plain_line(answer, _MOST_IN_CELL)
+    return page.plain_line(answer, _MAX_CELL)
 
 
 def participants_table(content: ReceiptContent) -> page.Table:
@@ -177,24 +177,26 @@ def keys_table(content: ReceiptContent) -> page.Table:
             (
                 seat["agent"],
                 page.Cell(_key(seat), code=True),
-                page.Cell((seat["key"] or {}).get("custodian", "nobody")[:_SHOWN], code=True),
+                page.Cell(
+                    (seat["key"] or {}).get("custodian", "nobody")[:_SHOWN_DIGITS], code=True
+                ),
             )
             for seat in content["participants"]
         ),
         title="Their keys",
-        caption="Whoever has the folder in which several keys lie could sign as any of them.",
+        caption="A person with access to a folder of several keys could sign as any of them.",
         folded=True,
     )
 
 
 def _no_model(seat: ReceiptContent) -> str:
-    """A script and a person ask none; what a program asks, only it knows."""
+    """Return `none` for a script or a person; which model a program asks is not known."""
     return "none" if seat["scripted"] or seat["kind"] == "human" else "not known"
 
 
 def _key(seat: ReceiptContent) -> str:
     key = seat["key"]
-    return f"{key['class']} {key['kid'][:_SHOWN]}" if key else "none"
+    return f"{key['class']} {key['kid'][:_SHOWN_DIGITS]}" if key else "none"
 
 
 def ballots_table(content: ReceiptContent) -> page.Table:
@@ -230,12 +232,12 @@ def superseded_table(content: ReceiptContent) -> page.Table:
             )
             for decision in content["earlier"]
         ),
-        title="What it takes the place of",
+        title="What it supersedes",
     )
 
 
 def proof_blocks(receipt: Receipt, file_name: str) -> Iterator[page.Block]:
-    """The hashes it rests on, and where each history stands under the checkpoint."""
+    """Show the hashes a receipt is based on, and each stream's proof under the checkpoint."""
     rows = [
         (
             history["id"],
@@ -251,15 +253,15 @@ def proof_blocks(receipt: Receipt, file_name: str) -> Iterator[page.Block]:
     yield page.Table(
         ("History", "Event", "What", "By", "SHA-256"),
         tuple(rows),
-        title="What it rests on",
-        caption="What calls cost is on record too: in the JSON file.",
+        title="What it is based on",
+        caption="The JSON file also has the cost of each call.",
         folded=True,
     )
     yield page.Table(
         ("History", "Up to event", "Place", "Head", "Path to the checkpoint"),
         tuple(
             (
-                _KEYS if proof["stream"] == REGISTRY else proof["stream"],
+                _KEYS_STREAM if proof["stream"] == REGISTRY else proof["stream"],
                 str(proof["seq"]),
                 str(proof["index"]),
                 page.Cell(proof["hash"], code=True),
@@ -268,15 +270,15 @@ def proof_blocks(receipt: Receipt, file_name: str) -> Iterator[page.Block]:
             for proof in receipt.proofs
         ),
         title="Inclusion proofs",
-        caption="Whole in the JSON file, with the signed checkpoint they lead to.",
+        caption="The JSON file has them in full, with the signed checkpoint.",
         folded=True,
     )
     yield page.Prose(
-        "The command stands below. Without Moot, with one file of at most 800 lines: "
+        "The command is below. Without Moot, use one file of at most 800 lines: "
         f"`python standalone.py {file_name} --trust trust.json`.\n\nBoth check every "
         "signature, the chain of hashes, that nothing is missing up to the checkpoint, and that "
-        "the receipt says what was signed for. The trust file holds the two public keys of the "
-        "ledger; take it from its owner (`moot trust export`), never from beside this page.",
+        "the receipt says what was signed. The trust file contains the two public keys of the "
+        "ledger; get it from its owner (`moot trust export`), not together with this page.",
         title="How to check it",
         markdown=True,
     )

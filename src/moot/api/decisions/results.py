@@ -1,6 +1,6 @@
-"""What a debate came to, read from its record: the file on disk may have been changed.
+"""Read the result of an argument from its record: the file on disk may have been changed.
 
-A question may be argued in several sessions, one after the other: their rounds are counted through.
+A question may be argued in several sessions, one after the other; rounds are numbered across them.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class ArguedVote(msgspec.Struct, frozen=True):
-    """`sure` is empty where a chamber knows no confidence; `entry` is the chamber's own id."""
+    """One vote; `sure` is empty in a parliament, `entry` is the chamber's own id."""
 
     round: int
     agent: str
@@ -42,7 +42,7 @@ class ArguedVote(msgspec.Struct, frozen=True):
 
 
 class HeardEntry(msgspec.Struct, frozen=True):
-    """What another said, in short."""
+    """An entry of another participant, in short."""
 
     agent: str
     summary: Quoted
@@ -50,7 +50,7 @@ class HeardEntry(msgspec.Struct, frozen=True):
 
 
 class StanceChange(msgspec.Struct, frozen=True):
-    """One who moved, and what was said by others since it last spoke, the newest last."""
+    """A changed stance, and what others said since the agent last spoke, the newest last."""
 
     agent: str
     before: str
@@ -61,7 +61,7 @@ class StanceChange(msgspec.Struct, frozen=True):
 
 
 class VoiceInFull(msgspec.Struct, frozen=True):
-    """What one said in the last vote, in full."""
+    """One participant's statement in the last vote, in full."""
 
     agent: str
     stance: str
@@ -73,15 +73,15 @@ class VoiceInFull(msgspec.Struct, frozen=True):
 
 
 class DissentingVoice(VoiceInFull, frozen=True):
-    """One who does not agree with what came out."""
+    """A participant who disagrees with the result."""
 
 
 class SupportingVoice(VoiceInFull, frozen=True):
-    """One who stands behind what was voted on, with the reasons."""
+    """A participant who supports the motion, with the reasons."""
 
 
 class AbsentVoice(msgspec.Struct, frozen=True):
-    """One who took no part in a round, in the sentence by which the machine tells why."""
+    """A participant who took no part in a round, and Moot's sentence on why."""
 
     agent: str
     round: int
@@ -89,7 +89,7 @@ class AbsentVoice(msgspec.Struct, frozen=True):
 
 
 class VoteCount(msgspec.Struct, frozen=True):
-    """Return the vote at one moment; those who are `absent` count for no side."""
+    """The vote in one round; those who are `absent` count for no side."""
 
     round: int
     in_favour: tuple[str, ...]
@@ -99,11 +99,11 @@ class VoteCount(msgspec.Struct, frozen=True):
 
 
 class Argument(msgspec.Struct, frozen=True):
-    """What was argued and voted on. Its fields stand in receipts: their names are kept.
+    """What was argued and voted on. Its fields are in receipts: their names never change.
 
-    `text` is what was voted on last, where that is more than the motion; `outcome` is what the
-    vote came to in words, where those say more than the result on record; `heard` is the last
-    ruling that a person gave in the session itself.
+    `text` is what was voted on last, if that is more than the motion; `outcome` is the result as a
+    sentence, if that says more than the recorded result; `heard` is the last ruling that a person
+    gave in the session itself.
     """
 
     votes: tuple[ArguedVote, ...] = ()
@@ -135,22 +135,22 @@ class ArguedRound(NamedTuple):
 
     @property
     def own_entries(self) -> Iterator[DebateEntry]:
-        """What was really said: an entry that the policy wrote is nobody's word."""
+        """Yield the participants' own entries, without those that the policy wrote."""
         return (entry for entry in self.entries if not is_placeholder(entry))
 
     @property
     def latest_entries(self) -> dict[str, DebateEntry]:
-        """What each said last in this round, by author."""
+        """Return the last entry of each author in this round."""
         return {entry.author: entry for entry in self.own_entries}
 
 
 def read_recorded_sessions(workspace: Workspace, state: State) -> list[CheckedSession]:
-    """The sessions in which it was argued, the first one first."""
+    """Return the sessions in which a question was argued, the oldest first."""
     recorded = (read_recorded_bytes(workspace, session.id) for session in state.sessions)
     return [check_known_session(data) for data in recorded if data]
 
 
-# A decision reads its few sessions again and again, to the byte the same.
+# A decision reads its few sessions often, and they rarely change.
 check_known_session = lru_cache(maxsize=4)(check_session)
 
 
@@ -161,20 +161,19 @@ def summarize_debate(workspace: Workspace, _decision: str, state: State) -> Argu
         return NO_ARGUMENT
     entries = [entry for each in rounds for entry in each.own_entries]
     return Argument(
-        votes=tuple(vote for each in rounds for vote in _votes(each)),
-        first=_count(rounds[0]),
-        last=_count(rounds[-1]),
-        changes=tuple(map(_change, find_changes(entries))),
-        dissent=tuple(_voices(rounds[-1], Stance.REJECT, DissentingVoice)),
+        votes=tuple(vote for each in rounds for vote in _list_votes(each)),
+        first=_count_votes(rounds[0]),
+        last=_count_votes(rounds[-1]),
+        changes=tuple(map(_describe_change, find_changes(entries))),
+        dissent=tuple(_list_voices(rounds[-1], Stance.REJECT, DissentingVoice)),
         outcome=judge_debate(sessions[-1], state.quorum).summary,
-        absent=tuple(voice for each in rounds for voice in _absent(each)),
-        support=tuple(_support(rounds)),
+        absent=tuple(voice for each in rounds for voice in _list_absent(each)),
+        support=tuple(_list_support(rounds)),
     )
 
 
 def list_argued_rounds(sessions: Iterable[CheckedSession]) -> list[ArguedRound]:
-    """All rounds in which somebody spoke, counted from the first session to the last; what came
-    after a session had ended decides nothing."""
+    """Return the rounds with votes, numbered across sessions, none after a session's end."""
     rounds: list[ArguedRound] = []
     for checked in sessions:
         course, before = require_course(checked), len(rounds)
@@ -188,7 +187,7 @@ def list_argued_rounds(sessions: Iterable[CheckedSession]) -> list[ArguedRound]:
     return rounds
 
 
-def _votes(argued: ArguedRound) -> Iterator[ArguedVote]:
+def _list_votes(argued: ArguedRound) -> Iterator[ArguedVote]:
     entries = argued.latest_entries
     for agent, vote in argued.votes.items():
         yield ArguedVote(
@@ -201,7 +200,7 @@ def _votes(argued: ArguedRound) -> Iterator[ArguedVote]:
         )
 
 
-def _count(argued: ArguedRound) -> VoteCount:
+def _count_votes(argued: ArguedRound) -> VoteCount:
     def who(*stances: Stance) -> tuple[str, ...]:
         votes = argued.votes
         return tuple(
@@ -214,11 +213,11 @@ def _count(argued: ArguedRound) -> VoteCount:
     return VoteCount(argued.number, who(Stance.APPROVE), who(Stance.REJECT), others, argued.absent)
 
 
-def _change(change: PositionChange) -> StanceChange:
+def _describe_change(change: PositionChange) -> StanceChange:
     return StanceChange(
         agent=change.agent,
-        before=_stance(change.before),
-        now=_stance(change.now),
+        before=_describe_vote(change.before),
+        now=_describe_vote(change.now),
         round=change.entry.round or 0,
         entry=change.entry.id,
         heard=tuple(
@@ -228,12 +227,14 @@ def _change(change: PositionChange) -> StanceChange:
     )
 
 
-def _stance(vote: DebateVote) -> str:
+def _describe_vote(vote: DebateVote) -> str:
     return f"{vote.stance.value} {vote.confidence:f}"
 
 
-def _voices(argued: ArguedRound, stance: Stance, voice: type[SomeVoice]) -> Iterator[SomeVoice]:
-    """Everyone in the deciding round who stood so, in their own words (DEC-032)."""
+def _list_voices(
+    argued: ArguedRound, stance: Stance, voice: type[SomeVoice]
+) -> Iterator[SomeVoice]:
+    """Yield everyone with this stance in the round, in their own words (DEC-032)."""
     for entry in argued.latest_entries.values():
         if entry.stance is stance:
             yield voice(
@@ -247,15 +248,17 @@ def _voices(argued: ArguedRound, stance: Stance, voice: type[SomeVoice]) -> Iter
             )
 
 
-def _support(rounds: Sequence[ArguedRound]) -> Iterator[SupportingVoice]:
-    """Return who approved in the last vote, each with all reasons it gave on the way."""
-    given = [voice for each in rounds for voice in _voices(each, Stance.APPROVE, SupportingVoice)]
-    for last in _voices(rounds[-1], Stance.APPROVE, SupportingVoice):
+def _list_support(rounds: Sequence[ArguedRound]) -> Iterator[SupportingVoice]:
+    """Yield all reasons of everyone who approved in the last vote."""
+    given = [
+        voice for each in rounds for voice in _list_voices(each, Stance.APPROVE, SupportingVoice)
+    ]
+    for last in _list_voices(rounds[-1], Stance.APPROVE, SupportingVoice):
         yield from (voice for voice in given if voice.agent == last.agent)
 
 
-def _absent(argued: ArguedRound) -> Iterator[AbsentVoice]:
-    """Everyone whose turn was skipped, each in its own sentence."""
+def _list_absent(argued: ArguedRound) -> Iterator[AbsentVoice]:
+    """Yield everyone whose turn was skipped, with the reason."""
     written = {entry.author: entry for entry in argued.entries if is_placeholder(entry)}
     for agent in argued.absent:
         if agent in written:
@@ -271,8 +274,10 @@ def summarize_parliament(workspace: Workspace, decision: str, state: State) -> A
 
     counted = list_ballots(record)
     argument = Argument(
-        votes=tuple(_vote(record, message, vote) for message, vote in record.messages_with(Vote)),
-        changes=tuple(_changes(record)),
+        votes=tuple(
+            _describe_ballot(record, message, vote) for message, vote in record.messages_with(Vote)
+        ),
+        changes=tuple(_list_changes(record)),
         text=Quoted(describe_bill(record.state.bill)),
         heard=str(decision_signed_here(workspace, parliament.stream) or ""),
     )
@@ -283,21 +288,21 @@ def summarize_parliament(workspace: Workspace, decision: str, state: State) -> A
         argument,
         first=_count_ballots(record, counted[0]),
         last=_count_ballots(record, last),
-        dissent=tuple(_parliament_voices(record, last, Ballot.NO, DissentingVoice)),
-        absent=tuple(_absent_seats(record, last)),
-        support=tuple(_parliament_voices(record, last, Ballot.YES, SupportingVoice)),
+        dissent=tuple(_list_ballot_voices(record, last, Ballot.NO, DissentingVoice)),
+        absent=tuple(_list_absent_seats(record, last)),
+        support=tuple(_list_ballot_voices(record, last, Ballot.YES, SupportingVoice)),
     )
 
 
-def _agent(record: Proceedings, seat: str) -> str:
+def _agent_of(record: Proceedings, seat: str) -> str:
     known = record.state.seats.get(seat)
     return known.agent if known is not None else seat
 
 
-def _vote(record: Proceedings, message: LedgerMessage, vote: Vote) -> ArguedVote:
+def _describe_ballot(record: Proceedings, message: LedgerMessage, vote: Vote) -> ArguedVote:
     return ArguedVote(
         round=message.round,
-        agent=_agent(record, message.sender),
+        agent=_agent_of(record, message.sender),
         stance=vote.vote.value,
         sure="",
         summary=Quoted(vote.reasoning),
@@ -308,24 +313,24 @@ def _vote(record: Proceedings, message: LedgerMessage, vote: Vote) -> ArguedVote
 def _count_ballots(record: Proceedings, counted: CountedBallot) -> VoteCount:
     def who(ballot: Ballot) -> tuple[str, ...]:
         seats = (seat for seat, vote in counted.votes.items() if vote.vote is ballot)
-        return tuple(_agent(record, seat) for seat in seats)
+        return tuple(_agent_of(record, seat) for seat in seats)
 
     absent = (seat.agent for seat in record.state.seats_in_order() if seat.id not in counted.votes)
     return VoteCount(counted.round, who(Ballot.YES), who(Ballot.NO), tuple(absent))
 
 
-def _changes(record: Proceedings) -> Iterator[StanceChange]:
-    """Who voted otherwise than the last time. A ballot does not say after whom."""
+def _list_changes(record: Proceedings) -> Iterator[StanceChange]:
+    """Yield who voted differently than the last time; a ballot does not say after whom."""
     latest: dict[str, str] = {}
     for message, vote in record.messages_with(Vote):
-        who, before = _agent(record, message.sender), latest.get(message.sender)
+        who, before = _agent_of(record, message.sender), latest.get(message.sender)
         if before is not None and before != vote.vote.value:
             yield StanceChange(who, before, vote.vote.value, message.round, message.id)
         latest[message.sender] = vote.vote.value
 
 
-def _absent_seats(record: Proceedings, last: CountedBallot) -> Iterator[AbsentVoice]:
-    """Expelled seats, whose NO is the rule's, and those who did not vote."""
+def _list_absent_seats(record: Proceedings, last: CountedBallot) -> Iterator[AbsentVoice]:
+    """Yield expelled seats, whose NO comes from the rules, and seats that did not vote."""
     for seat in record.state.seats_in_order():
         if seat.expelled:
             yield AbsentVoice(seat.agent, last.round, Quoted(NO_BY_RULE))
@@ -333,16 +338,16 @@ def _absent_seats(record: Proceedings, last: CountedBallot) -> Iterator[AbsentVo
             yield AbsentVoice(seat.agent, last.round, Quoted("No vote."))
 
 
-def _parliament_voices(
+def _list_ballot_voices(
     record: Proceedings, last: CountedBallot, ballot: Ballot, voice: type[SomeVoice]
 ) -> Iterator[SomeVoice]:
-    """Everyone who voted so on the last ballot, in full; an expelled seat's NO is the rule's."""
+    """Yield everyone with this vote on the last ballot, in full, without expelled seats."""
     expelled = {seat.id for seat in record.state.seats_in_order() if seat.expelled}
     for seat, vote in last.votes.items():
         if vote.vote is ballot and seat not in expelled:
             parts = (vote.reasoning, vote.reservations, *vote.conditions)
             yield voice(
-                agent=_agent(record, seat),
+                agent=_agent_of(record, seat),
                 stance=vote.vote.value,
                 sure="",
                 round=last.round,

@@ -1,8 +1,8 @@
-"""A person's ruling on a decision: approve, amend, or veto.
+"""Record a person's ruling on a decision: approve, amend, or veto.
 
-A veto of what was debated begins another decision with the person's reason in its context;
-nothing of the old one is changed. A parliament has a prime minister: there the ruling is a
-message of the session, and after a veto the session itself goes on.
+A veto after a debate begins another decision with the person's reason in its context; the old one
+stays as it is. In a parliament the person rules as prime minister: the ruling is a message of the
+session, and after a veto the session itself continues.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from moot.api.parliaments.ruling import (
 from moot.api.parliaments.session import ParliamentSession
 from moot.api.parliaments.session_files import read_messages
 from moot.api.rehearsal import require_allowed
-from moot.api.runs.parliament import open_session_of as parliament_of
+from moot.api.runs.parliament import open_session_of as open_session_of
 from moot.core.errors import Conflict, Malformed, Refused
 from moot.core.machine import KeyClass, VerifiedActor
 from moot.core.names import OPERATOR, SYSTEM
 from moot.engine.engine import Engine
-from moot.protocols.decision import commands as ask
 from moot.protocols.decision import stream_of
+from moot.protocols.decision.commands import Amend, Approve, AskQuestion, NameSuccessor, Veto
 from moot.protocols.decision.machine import MACHINE as DECISION
 from moot.protocols.decision.machine import QUESTIONS
 from moot.protocols.decision.model import ChamberKind, Stage, State
@@ -52,33 +52,32 @@ RULINGS: Final = {
 }
 
 
-def require_open_for(
+def require_open_for_ruling(
     workspace: Workspace,
     decision: str,
     ruling: PrimeMinisterChoice,
     reason: str,
     text: str | None,
-    anew: bool,
+    start_over: bool,
 ) -> int:
-    """Refuse whatever can be refused without a person's key, before they are asked for it
-    (AGT-075).
+    """Apply the rules before the person is asked for a key (AGT-075).
 
-    Returns the number of the vote that a parliament waits with, 0 if none does.
+    Returns the number of the vote on which a parliament waits for a ruling, 0 if none does.
     """
     state = state_of(workspace, decision)
-    if ruling is PrimeMinisterChoice.VETO and _veto_was_cut_short(state):
+    if ruling is PrimeMinisterChoice.VETO and _lacks_successor(state):
         return 0
     acting = VerifiedActor(OPERATOR, 1, "", KeyClass.HUMAN)
-    approval = ask.Approve(reason=reason)  # the same rule holds for all three rulings
+    approval = Approve(reason=reason)  # the same rule holds for all three rulings
     require_allowed(workspace, DECISION, stream_of(decision), approval, acting, state=state)
     if text is not None and not text.strip():
-        raise Refused("text_required", "amend needs the text", hint="--text FILE, or --text -")
+        raise Refused("text_required", "amend needs the text", hint="add --text FILE, or --text -")
     parliament = _parliament_to_rule_in(workspace, decision, ruling)
     if parliament is None:
-        if ruling is PrimeMinisterChoice.VETO and not anew:
+        if ruling is PrimeMinisterChoice.VETO and not start_over:
             _repeats_last_veto(workspace, decision, reason)
         return 0
-    if anew and parliament.state.status is SessionStatus.PM_REVIEW:
+    if start_over and parliament.state.status is SessionStatus.PM_REVIEW:
         raise Refused(
             "vote_waits",
             "a vote waits for you, and a veto sends it back",
@@ -88,12 +87,12 @@ def require_open_for(
     return parliament.vote_shown or 0
 
 
-def _veto_was_cut_short(state: State) -> bool:
-    """A veto is on record, and the decision that supersedes it is not."""
+def _lacks_successor(state: State) -> bool:
+    """Return whether a veto is recorded but the process died before naming the successor."""
     return state.stage is Stage.VETOED and state.superseded_by is None
 
 
-def rule(
+def record_ruling(
     workspace: Workspace,
     decision: str,
     person: str,
@@ -102,37 +101,39 @@ def rule(
     *,
     text: str,
     vote: int,
-    anew: bool,
+    start_over: bool,
 ) -> None:
     """Record a person's ruling: as prime minister in the parliament that waits for it, else here.
 
-    `vote` is what `require_open_for` returned: a ruling on one vote must not become one on another.
-    To amend is to put `text` in the place of what came out (AGT-077). A vetoed debate is superseded
-    by another decision, with the reason in its context; a parliament takes the reason as guidance
-    and goes on itself. `anew`: what was sent back just now is superseded all the same.
+    `vote` is what `require_open_for_ruling` returned: a ruling on one vote must not hit another.
+    Amend replaces the result by `text` (AGT-077). Another decision supersedes a vetoed debate, with
+    the reason in its context; a parliament takes the reason as guidance and continues. With
+    `start_over` a parliament that was just sent back is superseded too.
     """
     engine, stream = workspace.engine, stream_of(decision)
     parliament = _parliament_to_rule_in(workspace, decision, ruling)
     if bool(vote) is not (parliament is not None):
-        raise Conflict("busy", "somebody spoke at this moment", hint="look at it again")
+        raise Conflict(
+            "busy", "the session changed at this moment", hint="read it again, then rule"
+        )
     if parliament is not None:
         parliament.vote_shown = vote
         parliament.execute(_make_command(parliament, ruling, reason, text), person, PRIME_MINISTER)
     elif ruling is PrimeMinisterChoice.APPROVE:
-        engine.execute(stream, ask.Approve(reason=reason), person)
+        engine.execute(stream, Approve(reason=reason), person)
     elif ruling is PrimeMinisterChoice.AMEND_AND_APPROVE:
-        amended = ask.Amend(reason=reason, text=store_text(workspace, text))
+        amended = Amend(reason=reason, text=store_text(workspace, text))
         engine.execute(stream, amended, person)
-    elif anew or not _repeats_last_veto(workspace, decision, reason):
-        if not _veto_was_cut_short(state_of(workspace, decision)):
-            engine.execute(stream, ask.Veto(reason=reason), person)
+    elif start_over or not _repeats_last_veto(workspace, decision, reason):
+        if not _lacks_successor(state_of(workspace, decision)):
+            engine.execute(stream, Veto(reason=reason), person)
         supersede(workspace, decision)
 
 
 def _make_command(
     parliament: ParliamentSession, ruling: PrimeMinisterChoice, reason: str, text: str
 ) -> Decide:
-    """A veto grants the round it sends the bill back to."""
+    """Build the prime minister's command; a veto grants one more round."""
     veto = ruling is PrimeMinisterChoice.VETO
     return Decide(
         decision=str(ruling),
@@ -146,26 +147,25 @@ def _make_command(
 def _parliament_to_rule_in(
     workspace: Workspace, decision: str, ruling: PrimeMinisterChoice
 ) -> ParliamentSession | None:
-    """The parliament that waits for this ruling, or was given one; Refused if it goes on."""
+    """Return the parliament that waits for this ruling or has one; Refused if it is still open."""
     state = state_of(workspace, decision)
     if state.chamber is not ChamberKind.PARLIAMENT or state.word is not None or not state.session:
         return None
-    parliament = parliament_of(workspace, decision, state)
+    parliament = open_session_of(workspace, decision, state)
     ruled_there = decision_signed_here(workspace, parliament.stream) is not None
     if parliament.state.status is SessionStatus.PM_REVIEW or ruled_there:
         return parliament
     if ruling is not PrimeMinisterChoice.VETO and parliament.state.status not in SETTLED:
         raise Refused(
             "session_goes_on",
-            "the session goes on, and no vote waits for you",
-            hint=f"moot ask --resume {decision}, or veto it to start over",
+            "the session is still open, and no vote waits for you",
+            hint=f"continue it with moot ask --resume {decision}, or veto it to start over",
         )
     return None
 
 
 def _read_amendment(text: str) -> Any:
-    """A JSON object says which parts of the bill change; any other text is its solution
-    (AGT-077)."""
+    """Return which parts of the bill change: a JSON object, or the new solution (AGT-077)."""
     try:
         parts = read_json(text)
     except Malformed:
@@ -174,9 +174,9 @@ def _read_amendment(text: str) -> Any:
 
 
 def _repeats_last_veto(workspace: Workspace, decision: str, reason: str) -> bool:
-    """It was sent back with this reason, and nobody has argued or voted since.
+    """Return whether it was sent back with this reason and no seat has spoken since.
 
-    Refused if that was for another reason: a second veto would end what the first lets go on.
+    Refused if the reason was another: a second veto would end what the first one continues.
     """
     state = state_of(workspace, decision)
     if (
@@ -189,15 +189,15 @@ def _repeats_last_veto(workspace: Workspace, decision: str, reason: str) -> bool
     if last.reason != reason:
         raise Refused(
             "decided",
-            f"{decision}: {last.by} has vetoed it, and nothing was argued since",
-            hint=f"moot ask --resume {decision} goes on; veto with --anew ends it",
+            f"{decision}: {last.by} has vetoed it already, and no seat has spoken since",
+            hint=f"moot ask --resume {decision} continues it; veto with --anew ends it",
         )
     return True
 
 
 def _argued_since_ruling(workspace: Workspace, decision: str, state: State) -> bool:
-    """True if a seat has spoken since the prime minister ruled."""
-    parliament = parliament_of(workspace, decision, state)
+    """Return whether a seat has spoken since the prime minister ruled."""
+    parliament = open_session_of(workspace, decision, state)
     with workspace.store.read() as view:
         recorded = list(read_messages(view, parliament.stream))
     for message in reversed(recorded):
@@ -207,14 +207,13 @@ def _argued_since_ruling(workspace: Workspace, decision: str, state: State) -> b
 
 
 def supersede(workspace: Workspace, decision: str) -> str:
-    """Begin the decision that takes a vetoed one's place: once, also if we were killed between
-    (AGT-076)."""
+    """Begin the decision that supersedes a vetoed one, only once even after a crash (AGT-076)."""
     state = state_of(workspace, decision)
     if state.superseded_by is not None:
         return state.superseded_by
     successor = _unnamed_successor(workspace, decision)
     if successor is None:
-        command = ask.AskQuestion(
+        command = AskQuestion(
             question=state.question,
             seats=state.seats,
             chamber=state.chamber,
@@ -228,12 +227,12 @@ def supersede(workspace: Workspace, decision: str) -> str:
             quorum=state.quorum,
         )
         successor = record_question(workspace, command)
-    workspace.engine.execute(stream_of(decision), ask.NameSuccessor(decision=successor), SYSTEM)
+    workspace.engine.execute(stream_of(decision), NameSuccessor(decision=successor), SYSTEM)
     return successor
 
 
 def _unnamed_successor(workspace: Workspace, decision: str) -> str | None:
-    """A successor that was begun and never named: the process died between the two."""
+    """Return a successor that was begun but not named, because the process died in between."""
     with workspace.store.read() as view:
         rows = view.rows(QUESTIONS, limit=100_000)
         streams = [row.key for row in rows if decode(row.value).get("supersedes") == decision]
@@ -251,9 +250,9 @@ def _context_after_veto(workspace: Workspace, decision: str, state: State) -> st
 
 
 def find_asking_stream(engine: Engine, stream: str) -> str | None:
-    """The record in which a person's word on this one is awaited; None if none is.
+    """Return the stream in which a person must rule on this one; None if no ruling is due.
 
-    A question and the parliament that argues it ask for one word, not two: the question's.
+    A question and the parliament that argues it need one ruling, which belongs to the question.
     """
     if find_ruled_text(engine, stream) is None:
         return None
@@ -265,8 +264,8 @@ def find_asking_stream(engine: Engine, stream: str) -> str | None:
 
 
 def find_ruled_text(engine: Engine, stream: str) -> str | None:
-    """The text that an approval would let stand; None if no person's word is awaited there."""
-    find = _FIND.get(stream.partition("/")[0])
+    """Return the text that an approval would confirm; None if no ruling is due there."""
+    find = _TEXT_FINDERS.get(stream.partition("/")[0])
     return None if find is None else find(engine, stream)
 
 
@@ -286,21 +285,23 @@ def _text_of_bill(engine: Engine, stream: str) -> str | None:
     return write_bill(state.bill) if state.status is SessionStatus.PM_REVIEW else None
 
 
-_FIND: Final[dict[str, Callable[[Engine, str], str | None]]] = {
+_TEXT_FINDERS: Final[dict[str, Callable[[Engine, str], str | None]]] = {
     DECISION.name: _text_of_question,
     PARLIAMENT.name: _text_of_bill,
 }
 
 
 def hash_text(text: str) -> str:
-    """The SHA-256 by which a person recognizes the text."""
+    """Return the SHA-256 that identifies the text a person was shown."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def require_text_shown(engine: Engine, stream: str, sha256: str | None) -> None:
-    """Conflict if a person was shown another text than the one that waits; None: nothing said."""
+    """Raise Conflict if the person was shown another text; None skips the check."""
     if sha256 is None:
         return
     text = find_ruled_text(engine, stream)
     if text is None or hash_text(text) != sha256:
-        raise Conflict("busy", "this is not what you were shown", hint="look at it again")
+        raise Conflict(
+            "busy", "the text has changed since you were shown it", hint="read it again, then rule"
+        )

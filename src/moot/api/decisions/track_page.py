@@ -1,4 +1,4 @@
-"""The track record as a page: counts and dots while outcomes are few, scores with intervals later.
+"""The track record as a page: counts and dots for few outcomes, scores with intervals for many.
 
 Participants with fewer than 30 scored forecasts are not ranked and get no diagram: chance would
 decide who is first.
@@ -22,7 +22,7 @@ WRONG: Final = "○"
 _KNOWING_NOTHING: Final = page.ChartThreshold(Decimal("0.25"), "knowing nothing")
 _SCORES: Final = (
     "Brier's score of the last forecast, the best first: 0 is perfect, 0.25 is knowing nothing, 1 "
-    "is sure and wrong. The line says where the true score lies, 19 times in 20."
+    "is sure and wrong. The line contains the true score 19 times in 20."
 )
 _DOTS: Final = f"{RIGHT} was right, {WRONG} was wrong. In the order of names: too few to rank."
 _PLACES: Final = Decimal("0.001")
@@ -115,7 +115,7 @@ def _ways_chart(record: TrackRecord) -> page.IntervalChart:
     return page.IntervalChart(
         tuple(intervals),
         title="How often each way to decide was right",
-        caption="The line says where the true share lies, 19 times in 20.",
+        caption="The line contains the true share 19 times in 20.",
     )
 
 
@@ -130,7 +130,7 @@ def _decimal(value: Fraction | float) -> Decimal:
 
 
 def _records(title: str, records: Sequence[Record], enough: bool) -> Iterator[page.Block]:
-    """Those with outcomes enough by their score, all others by name."""
+    """Rank participants with enough outcomes by score; list all in a table by name."""
     ranked = [each for each in records if enough and each.scored >= FEWEST_OUTCOMES]
     if ranked:
         yield _scores_chart(title, ranked)
