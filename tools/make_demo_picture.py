@@ -138,7 +138,7 @@ def _foot(report: Report) -> Iterator[str]:
     hollow = "A hollow mark does not approve. Scripted voices: no model was asked."
     yield _text(40, HEIGHT - 70, hollow, "soft")
     yield _text(40, HEIGHT - 42, f"motion: {report.decision.statement} · {facts['the vote']}")
-    (said,) = [(name.split()[0], text) for name, text in facts.items() if name.endswith(" said")]
+    (said,) = [(name.split()[0], text) for name, text in facts.items() if name.endswith(" ruled")]
     word, _, reason = said[1].partition(": ")
     yield _text(40, HEIGHT - 20, f"{word} by {said[0]}: {reason}", "who")
 
