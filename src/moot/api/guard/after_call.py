@@ -124,32 +124,25 @@ def _report_doubtful(
 ) -> set[str]:
     """Return the files that someone else may have changed during the edit, and mail their
     holder."""
-    from moot.api.guard.held_changes import (
-        CHANGED_UNKNOWN,
-        Evidence,
-        HeldChange,
-        index_by_key,
-        latest_change_time,
-        reservations_around,
-    )
+    from moot.api.guard import held_changes
     from moot.api.guard.holder_mail import notify_holders
     from moot.api.guard.who_changed import FileChange
 
-    evidence = Evidence(session.workspace, copies, call.began_ns)
-    root, own = str(copies.root), index_by_key(inspector.own)
+    evidence = held_changes.Evidence(session.workspace, copies, call.began_ns)
+    root, own = str(copies.root), held_changes.index_by_key(inspector.own)
     before = {file.path: file.before for file in call.files}
-    unknown, untold = set[str](), list[HeldChange]()
+    unknown, untold = set[str](), list[held_changes.HeldChange]()
     for path in paths:
         present = copies.read(path)
         after = None if present is None else present.blob
-        until = latest_change_time(f"{root}/{path}")
+        until = held_changes.latest_change_time(f"{root}/{path}")
         change = FileChange(root, path, before[path], after, call.began_ns, until)
         verdict = evidence.explain(change, inspector.who)
         if verdict.who != inspector.who:
             unknown.add(path)
-            around = reservations_around(path, own)
-            untold += [HeldChange(change, held, verdict) for held in around[-1:]]
-    copies.keep(unknown, Editor("", "", inspector.editor.at, CHANGED_UNKNOWN))
+            around = held_changes.reservations_around(path, own)
+            untold += [held_changes.HeldChange(change, held, verdict) for held in around[-1:]]
+    copies.keep(unknown, Editor("", "", inspector.editor.at, held_changes.CHANGED_UNKNOWN))
     notify_holders(session.workspace, untold)
     return unknown
 
@@ -166,35 +159,30 @@ def explain_own_changes(
     `before_ns` is when the edit began. Changes by others are mailed to the holder. Return the
     versions that are explained now.
     """
-    from moot.api.guard.held_changes import (
-        CHANGED_UNKNOWN,
-        Evidence,
-        HeldChange,
-        index_by_key,
-        latest_change_time,
-        reservations_around,
-    )
+    from moot.api.guard import held_changes
     from moot.api.guard.holder_mail import notify_holders
     from moot.api.guard.who_changed import FileChange
 
     root, name = str(copies.root), session.actor()
     state = read_presence(session.workspace)
-    own = index_by_key(held for held in state.live if held.owner == name)
-    evidence = Evidence(session.workspace, copies, min(look.at_ns for look in looks.values()))
-    at, untold = session.workspace.engine.clock(), list[HeldChange]()
+    own = held_changes.index_by_key(held for held in state.live if held.owner == name)
+    evidence = held_changes.Evidence(
+        session.workspace, copies, min(look.at_ns for look in looks.values())
+    )
+    at, untold = session.workspace.engine.clock(), list[held_changes.HeldChange]()
     for path, look in looks.items():
-        held = next(reversed(reservations_around(path, own)), None)
+        held = next(reversed(held_changes.reservations_around(path, own)), None)
         if held is None or look.at_ns // 1_000_000 < held.since:
             continue  # it was free meanwhile
-        until = min(latest_change_time(f"{root}/{path}"), before_ns)
+        until = min(held_changes.latest_change_time(f"{root}/{path}"), before_ns)
         change = FileChange(root, path, look.blob, present[path], look.at_ns, until)
         verdict = evidence.explain(change, held.holder)
         if verdict.who == held.holder:
             left_by = Editor(name, evidence.find_session(change, verdict.who), at)
             copies.note_left([path], left_by, present)
         else:
-            copies.keep([path], Editor("", "", at, CHANGED_UNKNOWN))
-            untold.append(HeldChange(change, held, verdict))
+            copies.keep([path], Editor("", "", at, held_changes.CHANGED_UNKNOWN))
+            untold.append(held_changes.HeldChange(change, held, verdict))
     not_sent = notify_holders(session.workspace, untold)
     return {path: present[path] for path in looks if path not in not_sent}
 
@@ -300,31 +288,28 @@ def _note_unheld(
 ) -> list[str]:
     """Return unheld files that changed since the command began, if no other call can have changed
     them; copy the others without an author."""
-    from moot.api.guard.held_changes import (
-        CHANGED_UNKNOWN,
-        index_by_key,
-        latest_change_time,
-        list_candidates,
-        reservations_around,
-        was_touched,
-    )
+    from moot.api.guard import held_changes
     from moot.api.guard.who_changed import FileChange
 
     root, began_ns = str(copies.root), command.beginning.began_ns
     if began_ns is None:
         return []
-    held = index_by_key((*inspector.others, *inspector.own))
+    held = held_changes.index_by_key((*inspector.others, *inspector.own))
     own, unknown = list[str](), list[str]()
-    for path in dict.fromkeys(list_candidates(copies, command.beginning, tuple(changed))):
+    for path in dict.fromkeys(
+        held_changes.list_candidates(copies, command.beginning, tuple(changed))
+    ):
         file = f"{root}/{path}"
-        if reservations_around(path, held) or not was_touched(file, began_ns):
+        if held_changes.reservations_around(path, held) or not held_changes.was_touched(
+            file, began_ns
+        ):
             continue
-        change = FileChange(root, path, None, None, began_ns, latest_change_time(file))
+        change = FileChange(root, path, None, None, began_ns, held_changes.latest_change_time(file))
         verdict = evidence.explain(change, inspector.who, only_calls=True)
         (own if verdict.who == inspector.who else unknown).append(path)
     editor = inspector.editor
     copies.note_left(own[:MOST_FILES_AT_ONCE], editor)
-    no_author = Editor("", editor.session, editor.at, CHANGED_UNKNOWN)
+    no_author = Editor("", editor.session, editor.at, held_changes.CHANGED_UNKNOWN)
     copies.keep(unknown[:MOST_FILES_AT_ONCE], no_author)
     return own
 

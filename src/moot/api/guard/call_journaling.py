@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from moot.api.guard.guarded_paths import GuardedPaths
     from moot.api.guard.who_changed import Announced
     from moot.api.guard.worktree_before import WorktreeBefore
+    from moot.api.session import Session
     from moot.core.clock import Millis
 
 UNREPORTED_EDIT: Final = "after a patch in a shell command"
@@ -35,6 +36,12 @@ class Caller(msgspec.Struct, frozen=True):
     session: str
     agent: str
     sub_agent: str = ""
+
+
+def caller_of(session: Session, agent: str) -> Caller:
+    """Return who calls in a session."""
+    sub_agent = session.sub_agent if isinstance(session.sub_agent, str) else ""
+    return Caller(session.tool_session_name, agent, sub_agent)
 
 
 def journal_command(

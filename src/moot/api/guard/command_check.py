@@ -77,7 +77,8 @@ def check_command(session: Session, text: str, folder: str) -> CommandVerdict:
             refused = None if verdict.allowed else verdict
             others[str(reached.guarded.worktree_root)] = reached.guarded
     if refused is None:
-        _keep_elsewhere(session, text, (each for name, each in others.items() if name != root))
+        for other in (each for name, each in others.items() if name != root):
+            keep_unsaved_work(session.clock, other, text)
     return refused or CommandVerdict(allowed=True)
 
 
@@ -110,12 +111,6 @@ def _all_acts(text: str, around: Surroundings) -> Iterator[DestructiveAct]:
         if script is not None:
             inside = around._replace(folder=act.folder or around.folder)
             yield from destructive_acts(script, inside, nested=1)
-
-
-def _keep_elsewhere(session: Session, text: str, reached: Iterable[GuardedPaths]) -> None:
-    """Copy unsaved work in the other worktrees that the command reaches."""
-    for guarded in reached:
-        keep_unsaved_work(session, guarded, text)
 
 
 def _require_unnamed(guarded: GuardedPaths, text: str) -> None:

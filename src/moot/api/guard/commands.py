@@ -94,15 +94,14 @@ def _journal_command(
     worktree: WorktreeBefore | None,
 ) -> None:
     """Write the command into the journal; without it less can be explained later."""
-    from moot.api.guard.call_journaling import Caller, copy_unreported_edits, journal_command
+    from moot.api.guard.call_journaling import caller_of, copy_unreported_edits, journal_command
     from moot.api.guard.copies import Copies
     from moot.api.guard.guarded_paths import find_guarded_folder
 
     guarded = find_guarded_folder(session.folder, session.home)
     if guarded is None:
         return
-    sub_agent = session.sub_agent if isinstance(session.sub_agent, str) else ""
-    caller = Caller(session.tool_session_name, session.acting or "", sub_agent)
+    caller = caller_of(session, session.acting or "")
     with Copies(guarded.workspace, guarded.worktree_root) as copies:
         copy_unreported_edits(guarded.workspace, copies, session.clock())
         journal_command(copies, caller, call, text, folder or str(session.folder), worktree)
@@ -120,4 +119,4 @@ def _keep_unsaved(session: Session, command: str, folder: str) -> WorktreeBefore
         return None
     from moot.api.guard.unsaved_work import keep_unsaved_work
 
-    return keep_unsaved_work(session, guarded, command)
+    return keep_unsaved_work(session.clock, guarded, command)

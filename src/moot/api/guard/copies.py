@@ -11,7 +11,7 @@ import os
 import stat
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, Self
+from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
 from moot.core.clock import DAY
 from moot.workspace.file_versions import Act, FileVersion, FileVersions
@@ -19,7 +19,7 @@ from moot.workspace.find import git_common_dir, worktree_root
 
 if TYPE_CHECKING:
     from moot.api.guard.guarded_paths import GuardedPaths
-    from moot.core.clock import Clock, Millis
+    from moot.core.clock import Millis
 
 
 # Larger files are not copied, so that an edit does not wait.
@@ -96,24 +96,26 @@ class NotKept(NamedTuple):
     why: str
 
 
-class CallingSession(Protocol):
-    """The part of a session that copying needs."""
-
-    @property
-    def clock(self) -> Clock: ...
-
-
 def keep_copies(
-    session: CallingSession, guarded: GuardedPaths, paths: Iterable[str], why: str = ""
+    now: Millis, guarded: GuardedPaths, paths: Iterable[str], why: str = ""
 ) -> tuple[NotKept, ...]:
     """Copy these files (relative to the worktree) before an act, named by `why`, may destroy them.
 
     Returns the files that were not copied. Content that has a copy is not copied again. Raises
     StoreFailed (`copy_failed`, `file_memory_failed`) if storing fails: the act must not run then.
     """
-    editor = Editor("", "", session.clock(), why)
+    editor = Editor("", "", now, why)
     with Copies(guarded.workspace, guarded.worktree_root) as copies:
         return copies.keep(list(dict.fromkeys(paths))[:MOST_FILES_AT_ONCE], editor)
+
+
+def read_stored(root: Path, blob: str) -> bytes | None:
+    """Return the bytes of a git object; None if git does not have it."""
+    from moot.system.git_objects import read_blob, read_loose_blob
+
+    repository = git_common_dir(root)
+    data = None if repository is None else read_loose_blob(repository, blob)
+    return read_blob(root, blob) if data is None else data
 
 
 class Copies:
@@ -154,14 +156,9 @@ class Copies:
 
     def read_version(self, blob: str | None) -> bytes | None:
         """Return the bytes of an earlier version, if git has them; empty bytes for "no file"."""
-        from moot.system.git_objects import read_blob, read_loose_blob
-
         if blob is None or self._repository is None:
             return None
-        if not blob:
-            return b""
-        data = read_loose_blob(self._repository, blob)
-        return read_blob(self.root, blob) if data is None else data
+        return read_stored(self.root, blob) if blob else b""
 
     def note_left(
         self, paths: Iterable[str], editor: Editor, explained: Mapping[str, str] | None = None
@@ -190,7 +187,7 @@ class Copies:
         self, paths: Iterable[str], *, with_missing: bool = False
     ) -> dict[str, PresentFile]:
         """Read the files; unreadable ones and names that are not UTF-8 are left out."""
-        found = {path: self.read(path) for path in paths if _is_text(path)}
+        found = {path: self.read(path) for path in paths if is_utf8(path)}
         return {
             path: file
             for path, file in found.items()
@@ -285,7 +282,8 @@ def _is_same(file: PresentFile, version: FileVersion | None) -> bool:
     return version is not None and version.blob == file.blob and version.mode == file.mode
 
 
-def _is_text(path: str) -> bool:
+def is_utf8(path: str) -> bool:
+    """False for a file name that is not UTF-8: nothing is noted of such files."""
     try:
         path.encode()
     except UnicodeEncodeError:

@@ -162,11 +162,10 @@ def _journal_edit(
 ) -> None:
     """Write the edit into the journal. Errors are ignored: without it less can be explained
     later."""
-    from moot.api.guard.call_journaling import Caller, copy_unreported_edits, journal_edit
+    from moot.api.guard.call_journaling import caller_of, copy_unreported_edits, journal_edit
     from moot.api.guard.copies import Copies
 
-    sub_agent = session.sub_agent if isinstance(session.sub_agent, str) else ""
-    caller = Caller(session.tool_session_name, session.actor(), sub_agent)
+    caller = caller_of(session, session.actor())
     with suppress(MootError, OSError), Copies(guarded.workspace, guarded.worktree_root) as copies:
         copy_unreported_edits(guarded.workspace, copies, session.clock())
         before_ns = time.time_ns()
@@ -201,8 +200,6 @@ def _require_merged(session: Session, guarded: GuardedPaths) -> tuple[UnmergedCh
     try:
         return require_merged(session.workspace, guarded, name, session.env)
     except Refused:
-        from moot.api.guard.holders import find_blockers
-
         if not find_blockers(session, guarded.scopes, guarded.worktree_root, name):
             raise
         return ()
@@ -218,7 +215,7 @@ def _copy_before_write(
         return verdict
     from moot.api.guard.copies import keep_copies
 
-    keep_copies(session, guarded, guarded.scopes, f"before an edit by {verdict.agent}")
+    keep_copies(session.clock(), guarded, guarded.scopes, f"before an edit by {verdict.agent}")
     has_session = session.tool_session is not None and bool(session.tool_session.keys)
     return _refuse_if_unseen(session, guarded, verdict, whole) if whole and has_session else verdict
 

@@ -100,8 +100,9 @@ class Evidence:
         """Return who made a change. With `only_calls`, agents without hooks do not count."""
         causes = list(self._find_causes(change))
         if not only_calls:
-            kinds = {name: self._kind_of(name) for name in self._list_unguarded()}
-            causes += [Cause(name, kind) for name, kind in kinds.items()]
+            for name in self._list_unguarded():
+                is_program = name == self._program
+                causes.append(Cause(name, CauseKind.COMMAND if is_program else CauseKind.UNGUARDED))
         others = len({cause.who for cause in causes}) > 1
         if others and any(change.after in cause.predicted for cause in causes):
             change = msgspec.structs.replace(change, is_new=self._is_new(change))
@@ -171,9 +172,6 @@ class Evidence:
     def _has_left(self, call: Call) -> bool:
         member = self._member_of(call)
         return member is not None and member.left
-
-    def _kind_of(self, name: str) -> CauseKind:
-        return CauseKind.COMMAND if name == self._program else CauseKind.UNGUARDED
 
     def _list_unguarded(self) -> tuple[str, ...]:
         """Return living agents, in any worktree, whose hooks have never called."""

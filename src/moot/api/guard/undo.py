@@ -14,14 +14,13 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
 
-from moot.api.guard.copies import Copies, Editor
+from moot.api.guard.copies import Copies, Editor, read_stored
 from moot.api.operation import operation
 from moot.api.typed_paths import typed_scope
 from moot.core.clock import parse_time, to_text
 from moot.core.errors import Malformed, NotFound, Refused, Unavailable
 from moot.core.text import Quoted, quote_name, quote_optional
 from moot.store.files import unwritable_file, write_file
-from moot.workspace.find import git_common_dir
 
 if TYPE_CHECKING:
     from moot.api.guard.copies import PresentFile
@@ -60,11 +59,7 @@ def list_former_versions(copies: Copies, path: str) -> list[FormerVersion]:
 
 def read_copy(root: Path, version: FileVersion) -> bytes:
     """Return the bytes of a version. Raises NotFound if git has pruned them."""
-    from moot.system.git_objects import read_blob, read_loose_blob
-
-    repository = git_common_dir(root)
-    data = read_loose_blob(repository, version.blob) if repository is not None else None
-    data = read_blob(root, version.blob) if data is None else data
+    data = read_stored(root, version.blob)
     if data is None:
         raise NotFound(
             "copy_gone",

@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from moot.api.guard.copies import CallingSession, keep_copies
+from moot.api.guard.copies import keep_copies
 from moot.api.guard.git_changes import changed_files
 from moot.api.guard.guarded_paths import GuardedPaths
 from moot.api.guard.worktree_before import WorktreeBefore, describe_worktree
@@ -23,16 +23,14 @@ from moot.workspace.file_versions import FILE, Act, FileVersion, FileVersions
 from moot.workspace.find import git_common_dir
 
 if TYPE_CHECKING:
-    from moot.core.clock import Millis
+    from moot.core.clock import Clock, Millis
 
 
 FOLDER: Final = "hooks/kept"
 LONGEST_TEXT: Final = 60
 
 
-def keep_unsaved_work(
-    session: CallingSession, guarded: GuardedPaths, command: str
-) -> WorktreeBefore | None:
+def keep_unsaved_work(clock: Clock, guarded: GuardedPaths, command: str) -> WorktreeBefore | None:
     """Copy changed files that have no copy yet, and return the state of the worktree.
 
     Raises StoreFailed (`copy_failed`) if the disk is full: the command must not run then. If git
@@ -51,13 +49,13 @@ def keep_unsaved_work(
     files = [path for path in changed if _is_touched(guarded.worktree_root / path, looked_ns)]
     try:
         if files:
-            keep_copies(session, guarded, files, f"before {command[:LONGEST_TEXT]}")
+            keep_copies(clock(), guarded, files, f"before {command[:LONGEST_TEXT]}")
     except BaseException:
         fresh.unlink(missing_ok=True)
         raise
     with suppress(OSError):
         fresh.replace(stamp)
-    return describe_worktree(guarded.worktree_root, changed, session.clock())
+    return describe_worktree(guarded.worktree_root, changed, clock())
 
 
 def _stamp_file(guarded: GuardedPaths) -> Path:

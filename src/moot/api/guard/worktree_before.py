@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
 
+from moot.api.guard.copies import is_utf8
 from moot.core.clock import Millis
 from moot.core.errors import StoreFailed
 
@@ -44,7 +45,7 @@ def describe_worktree(root: Path, letters: Mapping[str, str], at: Millis) -> Wor
     head = _read_commit(root) if len(letters) <= MOST_CHANGED else None
     if head is None:
         return None
-    named = [path for path in letters if path.isascii() or _is_text(path)]
+    named = [path for path in letters if path.isascii() or is_utf8(path)]
     gone = frozenset(
         path for path in named if "D" in letters[path] and not os.path.lexists(root / path)
     )
@@ -155,12 +156,3 @@ def _committed_before(
         else:
             blobs[file.path] = file.present
     return blobs
-
-
-def _is_text(path: str) -> bool:
-    """False for a name that is no UTF-8: nothing is noted of such files."""
-    try:
-        path.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
