@@ -17,7 +17,7 @@ from bench.ground import keys_of
 from moot.api.session import Session
 from moot.keys.folder import KeyFolder
 from moot.runner.lending import lent_settings
-from moot.surfaces.hooks.served import answer_hook
+from moot.surfaces.hooks.hook_server import answer_hook
 
 
 @contextmanager

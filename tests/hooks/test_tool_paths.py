@@ -11,18 +11,18 @@ import pytest
 from moot.coding_tools import find_tool
 from moot.coding_tools.tool import Rewriting
 from moot.surfaces.hooks.call import Unreadable
-from moot.surfaces.hooks.touched import MOST_FOLDERS, readings_of
+from moot.surfaces.hooks.written_files import MOST_FOLDERS, list_readings
 from tests.hooks.tool_calls import call, reason
 from tests.project import CRANE, OTTER, Project
 
 
 def readings(tool: str, name: str, text: str, cwd: str = "/w") -> list[str]:
-    return list(readings_of(text, cwd, find_tool(tool).rewritings_for(name)))
+    return list(list_readings(text, cwd, find_tool(tool).rewritings_for(name)))
 
 
 def test_every_rewriting_of_the_table_is_known() -> None:
     for rewriting in Rewriting:
-        assert list(readings_of("/w/a.txt", "/w", (rewriting,))) == ["/w/a.txt"]
+        assert list(list_readings("/w/a.txt", "/w", (rewriting,))) == ["/w/a.txt"]
 
 
 HOME = os.path.expanduser("~")

@@ -18,7 +18,7 @@ import pytest
 
 from moot.coding_tools.hook_command import hook_words
 from moot.keys.agent_folder import NOTES_FOLDER
-from moot.surfaces.hooks import served, thin
+from moot.surfaces.hooks import hook_server, thin
 from moot.system import process_tree
 from tests.hooks.test_thin_client import OttersProcess, directly, thinly
 from tests.hooks.tool_calls import call
@@ -84,8 +84,8 @@ def ask_only(
     folder = str(Path(hook_words("claude")[3]).parent)
     code = (
         f"import os, sys; sys.path.insert(0, {folder!r}); import thin; {first}"
-        f" thin.HEARD_SECONDS = thin.SECONDS = {LIMIT};"
-        f" thin.go_directly = lambda tool: os._exit({WENT_DIRECTLY}); thin.main('claude')"
+        f" thin.ACK_SECONDS = thin.SECONDS = {LIMIT};"
+        f" thin.answer_here = lambda tool: os._exit({WENT_DIRECTLY}); thin.main('claude')"
     )
     done = subprocess.run(
         [*above, sys.executable, "-I", "-S", "-c", code],
@@ -280,7 +280,7 @@ def test_both_ends_know_the_same() -> None:
     assert frozenset(thin.STARTERS) == {name.encode() for name in process_tree.STARTERS}
     assert thin.MOST_STEPS == process_tree.MOST_STEPS
     assert thin.NOTES_FOLDER == NOTES_FOLDER
-    assert tuple(start.decode() for start in thin.TO_SERVER) == served.GOES_BY
+    assert tuple(start.decode() for start in thin.TO_SERVER) == hook_server.RELEVANT_SETTINGS
     found = process_tree.find_tool()
     assert thin.find_tool() == (f"{found.number}-{found.started}" if found else None)
 
@@ -288,7 +288,7 @@ def test_both_ends_know_the_same() -> None:
 def test_a_hook_that_is_started_as_moot_asks_as_well(laptop_repository: Project) -> None:
     own = {"MOOT_AGENT": OTTER, "MOOT_EPOCH": "1"}
     start = (
-        f"from moot.surfaces.hooks import thin; thin.HEARD_SECONDS = {LIMIT};"
+        f"from moot.surfaces.hooks import thin; thin.ACK_SECONDS = {LIMIT};"
         " from moot.surfaces.cli.entry import main; main()"
     )
     with serving(laptop_repository, **own):

@@ -17,7 +17,7 @@ from moot.api.operation import all_operations
 from moot.api.session import Session
 from moot.keys.folder import KeyFolder
 from moot.runner.lending import lent_settings
-from moot.surfaces.hooks.served import answer_hook
+from moot.surfaces.hooks.hook_server import answer_hook
 
 assert all_operations()  # this loads them, and so do the first two: here, and not in each fork
 assert moot.runner.lending

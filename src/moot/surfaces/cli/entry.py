@@ -95,8 +95,8 @@ def _ask_server(tool: str) -> None:
     """Exit with the answer of a server next to the tool, if there is one."""
     import moot.surfaces.hooks.thin as client
 
-    if not client.under_run():
-        client.answer_beside(tool)
+    if not client.is_under_run():
+        client.answer_by_server(tool)
 
 
 def _start_lightly() -> None:

@@ -62,7 +62,7 @@ def mail_part(mail: WaitingMail, moot: OwnText, tool_name: ToolName | None = Non
         "{many} from {sender}: {subject} (`{read}`)",
         many=OwnText(many),
         sender=sender,
-        subject=_quote(mail.subject, _way_to_read(mail.newest, moot, tool_name)),
+        subject=_quote(mail.subject, _read_command(mail.newest, moot, tool_name)),
         read=OwnText(read),
     )
 
@@ -86,14 +86,14 @@ def _settled(request: SettledRequest) -> OwnText:
 
 
 def _event(event: WaitingEvent, agent: str, moot: OwnText, tool_name: ToolName | None) -> OwnText:
-    is_answered = event.event_type == "BLOCKED"  # a handoff needs no answer in words
+    is_answered = event.event_type == "BLOCKED"  # a handoff needs no answer
     accept = say("{moot} event accept {id} --agent {agent}", moot=moot, id=event.id, agent=agent)
     if tool_name is not None:
         notes = ',"summary":"ANSWER"' if is_answered else ""
         accept = OwnText(f'{tool_name("event")} {{"action":"accept","id":"{event.id}"{notes}}}')
     elif is_answered:
         accept = OwnText(f"{accept} --notes ANSWER")
-    more, asks, about = _way_to_read(event.message, moot, tool_name), OwnText(), OwnText()
+    more, asks, about = _read_command(event.message, moot, tool_name), OwnText(), OwnText()
     if event.asks:
         asks = say(", asked: {asks}", asks=_quote(event.asks, more))
     if event.scope and event.scope != event.subject:
@@ -107,19 +107,19 @@ def _event(event: WaitingEvent, agent: str, moot: OwnText, tool_name: ToolName |
         about=about,
         asks=asks,
         accept=accept,
-        giving=_way_to_give(event, moot, tool_name),
+        giving=_release_command(event, moot, tool_name),
     )
 
 
 def _quote(text: str, more: OwnText) -> OwnText:
-    """Quote the text; if it is too long for one line, add the command that shows all of it."""
+    """Quote the text; if it is too long for one line, add the command that shows the rest."""
     shown = quote(text)
     if not more or len(" ".join(text.split())) <= MOST_CHARACTERS:
         return shown
     return say("{shown} (all of it: `{more}`)", shown=shown, more=more)
 
 
-def _way_to_read(message: str | None, moot: OwnText, tool_name: ToolName | None) -> OwnText:
+def _read_command(message: str | None, moot: OwnText, tool_name: ToolName | None) -> OwnText:
     if not message:
         return OwnText()
     if tool_name is None:
@@ -127,7 +127,7 @@ def _way_to_read(message: str | None, moot: OwnText, tool_name: ToolName | None)
     return OwnText(f"{tool_name('mail')} {as_arguments({'action': 'show', 'id': message})}")
 
 
-def _way_to_give(event: WaitingEvent, moot: OwnText, tool_name: ToolName | None) -> OwnText:
+def _release_command(event: WaitingEvent, moot: OwnText, tool_name: ToolName | None) -> OwnText:
     """Return the command that releases what a BLOCKED asks for."""
     if not event.held:
         return OwnText()

@@ -1,5 +1,4 @@
-"""Read what a coding tool sent on stdin: limit its size, check it, and give it one shape for all
-tools.
+"""Read what a coding tool sent on stdin: limit its size, check it, and bring it into one shape.
 
 `Unreadable` covers everything that can be wrong: empty, too long, not JSON, or of a newer shape.
 """
@@ -177,8 +176,8 @@ def _parse(tool: CodingTool, data: bytes) -> dict[str, Any]:
 
 
 def _decode(data: bytes) -> Any:
-    """Decode with msgspec, which is loaded anyway; `json` reads what it refuses: NaN, lone
-    surrogates, UTF-16."""
+    """Decode with msgspec, which is loaded anyway; `json` accepts more: NaN, lone surrogates,
+    UTF-16."""
     try:
         return msgspec.json.decode(data)
     except msgspec.DecodeError:

@@ -40,7 +40,7 @@ def answer_commit(
 def answer_message(
     session: Session, hook: str = COMMIT_MESSAGE, arguments: Sequence[str] = ()
 ) -> tuple[str, int]:
-    """Add our line to the commit message. The commit was checked before; an error here never stops
+    """Add our trailer to the commit message. The commit was checked before; errors never stop
     it."""
     del hook
     try:
@@ -57,8 +57,7 @@ def explain_unchecked(error: MootError) -> str:
 
 
 def is_agents_shell(session: Session) -> bool:
-    """True if the environment names an agent, or the shell belongs to a tool's session. Reads no
-    record."""
+    """True if the environment names an agent or a tool's session. Reads no record."""
     tool_session = session.tool_session
     return bool(session.acting or (tool_session is not None and tool_session.keys))
 

@@ -49,9 +49,9 @@ REFUSED: Final = 2  # tells a tool to keep the settings it has
 CHECKPOINTED: Final = frozenset({HookMoment.START, HookMoment.STOP, HookMoment.END})
 
 # A longer input is not parsed again when time has run out.
-QUICKLY_READ: Final = 1_000_000
+MOST_CHARACTERS_REREAD: Final = 1_000_000
 
-TellCall = Callable[[HookCall], None]
+OnCall = Callable[[HookCall], None]
 
 
 def _ignore_call(_call: HookCall) -> None:
@@ -77,12 +77,12 @@ def main(tool: str) -> NoReturn:
     set_alarm(deadline(env) + GRACE_SECONDS)
     if env.get("MOOT_DEBUG"):
         import moot.system.debug  # noqa: F401 - its clock starts when it is loaded
-    voice = _Voice(env, here)
-    _start_watchdog(deadline(env), voice.too_late)
+    writer = _AnswerWriter(env, here)
+    _start_watchdog(deadline(env), writer.too_late)
     data = sys.stdin.buffer.read(MAX_BYTES + 1) if sys.stdin is not None else b""
     if env.get("MOOT_OTEL"):
-        voice.after_answer = _prepare_export(tool, data, env)
-    voice.say(answer(tool, data, env, here, voice.tell_call, leave=voice.say))
+        writer.after_answer = _prepare_export(tool, data, env)
+    writer.say(answer(tool, data, env, here, writer.on_call, leave=writer.say))
 
 
 def _start_watchdog(seconds: float, too_late: Callable[[], None]) -> None:
@@ -92,7 +92,7 @@ def _start_watchdog(seconds: float, too_late: Callable[[], None]) -> None:
 
 
 def _prepare_export(tool: str, data: bytes, env: Mapping[str, str]) -> Callable[[Reply], None]:
-    """Return the function that exports this call after it is answered; nothing is loaded before
+    """Return the function that exports this call after it is answered; it imports nothing before
     that."""
     began = time.time_ns()
 
@@ -112,19 +112,18 @@ def answer(
     data: bytes,
     env: Mapping[str, str],
     here: str,
-    tell_call: TellCall = _ignore_call,
+    on_call: OnCall = _ignore_call,
     stays_open: OpenWorkspaces | None = None,
     leave: Leave = _stay,
 ) -> Reply:
-    """Return what to print and the exit code. The outermost function of hooks: it catches
-    everything.
+    """Return what to print and the exit code. Catches every exception, because a hook must answer.
 
     `leave` may end the process with the answer, before Python frees its memory.
     """
     call: HookCall | None = None
     try:
         call = read_call(find_tool(tool), data, here)
-        tell_call(call)
+        on_call(call)
         if call.session == TEST_SESSION and call.moment is not HookMoment.BEFORE:
             return Reply(_answer_trial(call, env))
         from moot.surfaces.hooks.moments import HANDLERS
@@ -137,18 +136,24 @@ def answer(
         finally:
             session.close(checkpoint=call.moment in CHECKPOINTED)
             if call.session != TEST_SESSION:
-                _stamp_spoken(call, session)
+                _note_hook_ran(call, session)
         leave(reply)
         return reply
     except Exception as error:  # noqa: BLE001 - never a traceback, never silently open
-        return Reply() if call is not None and call.is_reading else _trouble(error, call, env, here)
+        return (
+            Reply()
+            if call is not None and call.is_reading
+            else _answer_error(error, call, env, here)
+        )
 
 
-def _trouble(error: Exception, call: HookCall | None, env: Mapping[str, str], here: str) -> Reply:
+def _answer_error(
+    error: Exception, call: HookCall | None, env: Mapping[str, str], here: str
+) -> Reply:
     if isinstance(error, Unreadable):
         folders = (here,) if call is None else (here, call.cwd)
-        return _unreadable(error, call, env, folders)
-    return _in_trouble(error, None if call is None else call.moment)
+        return _answer_unreadable(error, call, env, folders)
+    return _explain_error(error, None if call is None else call.moment)
 
 
 def _answer_trial(call: HookCall, env: Mapping[str, str]) -> str:
@@ -189,7 +194,7 @@ def knows_tool(name: str) -> bool:
 
 
 def too_late(call: HookCall | None, env: Mapping[str, str], here: str) -> Reply:
-    """Refuse, because the tool would soon give up on us and write. A call that has read is not
+    """Refuse, because the tool would soon stop waiting and write. A call that only read is not
     refused."""
     if call is not None and call.is_reading:
         return Reply()
@@ -197,10 +202,10 @@ def too_late(call: HookCall | None, env: Mapping[str, str], here: str) -> Reply:
         "the check took too long (is the ledger busy?)",
         says_where=call is not None and _can_be_read_quickly(call),
     )
-    return _unreadable(problem, call, env, (here, *_folders_of(call)))
+    return _answer_unreadable(problem, call, env, (here, *_folders_of(call)))
 
 
-def _stamp_spoken(call: HookCall, session: Session) -> None:
+def _note_hook_ran(call: HookCall, session: Session) -> None:
     """Note that this tool's hook has run here. Nothing depends on it, so errors are ignored."""
     from moot.api.guard.guarded_paths import find_guarded_folder
     from moot.api.hook_setup.hook_stamps import stamp_spoken
@@ -217,7 +222,7 @@ def check_commit(
 ) -> Reply:
     """Answer one of git's hooks, in a shell that may be an agent's or a person's.
 
-    It has a deadline as well, so that nobody gets used to interrupting it.
+    It has a deadline as well: a person who has to interrupt it would start to skip it.
     """
     answered: list[Reply | BaseException] = []
 
@@ -297,7 +302,7 @@ def session_for(
 
 
 def _debug_log(env: Mapping[str, str]) -> DebugLog | None:
-    """Return the debug log; it is not even imported if it is off, because a hook runs before every
+    """Return the debug log, or None. It is imported only if it is on: a hook runs before every
     edit."""
     if env.get("MOOT_OTEL"):
         from moot.usage.telemetry.spans import COUNTS
@@ -318,7 +323,7 @@ def _here() -> str:
         return os.sep
 
 
-def _unreadable(
+def _answer_unreadable(
     problem: Unreadable, call: HookCall | None, env: Mapping[str, str], folders: Iterable[str]
 ) -> Reply:
     """Refuse if one of the call's folders may be in a workspace; else answer nothing."""
@@ -331,9 +336,9 @@ def _unreadable(
         problem=one_line(str(problem)),
     )
     if problem.code:
-        from moot.surfaces.hooks.reasons import explain_trouble
+        from moot.surfaces.hooks.reasons import explain_error
 
-        text = explain_trouble(MootError(problem.code, str(problem), hint=problem.hint))
+        text = explain_error(MootError(problem.code, str(problem), hint=problem.hint))
     if moment is HookMoment.BEFORE:
         return Reply(block(text))
     return Reply(err=text, code=UNREADABLE if moment is None else 0)
@@ -348,17 +353,17 @@ def _may_be_guarded(problem: Unreadable, env: Mapping[str, str], folders: Iterab
     return any(may_be_guarded(session_for(env, folder)) for folder in dict.fromkeys(folders))
 
 
-def _in_trouble(error: Exception, moment: HookMoment | None) -> Reply:
-    from moot.surfaces.hooks.reasons import explain_trouble
+def _explain_error(error: Exception, moment: HookMoment | None) -> Reply:
+    from moot.surfaces.hooks.reasons import explain_error
 
     if not isinstance(error, MootError):
         error = MootError("internal_error", f"{type(error).__name__}: {error}")
-    text = explain_trouble(error)
+    text = explain_error(error)
     return Reply(block(text)) if moment is HookMoment.BEFORE else Reply(err=text)
 
 
 def deadline(env: Mapping[str, str]) -> float:
-    """Return the deadline. It must be below the tool's own; change it only together with that."""
+    """Return the deadline in seconds. It must be below the tool's own deadline."""
     try:
         seconds = float(env.get(SECONDS_VARIABLE, ""))
     except ValueError:
@@ -366,8 +371,9 @@ def deadline(env: Mapping[str, str]) -> float:
     return seconds if 0 < seconds <= 3600 else SECONDS
 
 
-class _Voice:
-    """Write the first answer and end the process; a second thread that answers waits for that."""
+class _AnswerWriter:
+    """Write the first answer and end the process; a second thread that answers waits for the
+    end."""
 
     def __init__(self, env: Mapping[str, str], here: str) -> None:
         self._env = env
@@ -376,7 +382,7 @@ class _Voice:
         self.after_answer: Callable[[Reply], None] | None = None
         self._first = threading.Lock()
 
-    def tell_call(self, call: HookCall) -> None:
+    def on_call(self, call: HookCall) -> None:
         self._call = call
         if call.is_reading:
             _start_watchdog(READING_SECONDS, self.too_late)
@@ -398,18 +404,21 @@ class _Voice:
 
 
 def _can_be_read_quickly(call: HookCall) -> bool:
-    return sum(len(text) for text in call.input.values() if isinstance(text, str)) <= QUICKLY_READ
+    return (
+        sum(len(text) for text in call.input.values() if isinstance(text, str))
+        <= MOST_CHARACTERS_REREAD
+    )
 
 
 def _folders_of(call: HookCall | None) -> Iterator[str]:
     """Yield the folders of a call: its own, and those of the files it names."""
     if call is None or not _can_be_read_quickly(call):
         return
-    from moot.surfaces.hooks.touched import touched
+    from moot.surfaces.hooks.written_files import find_written_files
 
     yield call.cwd
     try:
-        yield from map(os.path.dirname, touched(call))
+        yield from map(os.path.dirname, find_written_files(call))
     except Unreadable:
         return  # its own folder is enough
 

@@ -13,13 +13,13 @@ from moot.coding_tools.tool import ALLOW, CodingTool, HookMoment, block
 from moot.core.errors import MootError
 from moot.core.text import OwnText, join, one_line, say
 from moot.surfaces.hooks.call import HookCall
-from moot.surfaces.hooks.touched import (
-    announce,
-    files_read,
+from moot.surfaces.hooks.written_files import (
     find_overwritten,
+    find_read_files,
+    find_written_files,
+    read_announced,
     shell_folder,
     shell_text,
-    touched,
 )
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def before(call: HookCall, session: Session) -> str:
 
             moot = _moot_command(call.tool, session, verdict.agent or "NAME")
             return _block(call, session, explain_destruction(verdict, moot))
-    paths = touched(call)
+    paths = find_written_files(call)
     if not paths:
         return ALLOW
     from moot.api.guard import edits
@@ -56,7 +56,7 @@ def before(call: HookCall, session: Session) -> str:
         whole=find_overwritten(call, paths),
         call_id=call.call_id,
         tool=call.name,
-        announced=announce(call, paths),
+        announced=read_announced(call, paths),
         tells_unmerged=call.tool.tells_before,
         tells_end=text is None,  # Codex reports no end of a patch in a shell command
     )
@@ -77,8 +77,8 @@ def before(call: HookCall, session: Session) -> str:
 def after(call: HookCall, session: Session) -> str:
     """Tell the model which changes the guard could not prevent, and what waits for it."""
     if call.is_reading:
-        told = _held_line(call, session, files_read(call)), _waiting_now(call, session)
-        return call.tool.tell_model(HookMoment.AFTER, join("\n", told))
+        notices = _held_line(call, session, find_read_files(call)), _waiting_now(call, session)
+        return call.tool.tell_model(HookMoment.AFTER, join("\n", notices))
     from moot.api.guard import tool_sessions
 
     command = shell_text(call)
@@ -86,7 +86,7 @@ def after(call: HookCall, session: Session) -> str:
         session,
         tool_sessions.ToolCall(
             tool=call.name,
-            paths=touched(call) if command is None else (),
+            paths=find_written_files(call) if command is None else (),
             command=command,
             folder=shell_folder(call),
             id=call.call_id,
@@ -140,8 +140,8 @@ def stop(call: HookCall, session: Session) -> str:
     """Let the model continue once if something unread waits; else tell the person whether tests
     ran.
 
-    At most once: the tool reports when a hook has already made the model continue. Without that
-    check a model could be kept going for ever.
+    The tool reports if a hook has already made the model continue; without that check it could
+    continue for ever.
     """
     from moot.api.guard import tool_sessions
 
@@ -212,7 +212,7 @@ def _held_line(call: HookCall, session: Session, files: Sequence[str]) -> OwnTex
 
 
 def _printed_line(call: HookCall, session: Session, command: str) -> OwnText:
-    """Do the same for files that a shell command printed. An error here must not hide other
+    """Return the same notice for files that a shell command printed. Errors must not hide other
     notices."""
     from moot.api.guard.stale_reads import find_printed
 
@@ -237,7 +237,7 @@ def _block(call: HookCall, session: Session, reason: OwnText) -> str:
 
 
 def _waiting_now(call: HookCall, session: Session) -> OwnText:
-    """Return what waits for the agent. An error here must not hide other notices."""
+    """Return what waits for the agent. Errors must not hide other notices."""
     from moot.api.guard import tool_sessions
 
     try:
@@ -275,7 +275,7 @@ def _moot_command(tool: CodingTool, session: Session, agent: str) -> OwnText:
     The full path is used where the agent's shell might not find `moot`.
     """
     is_found = not tool.login_shell and _is_on_path(session.env.get("PATH", ""))
-    moot = "moot" if is_found else _whole_command()
+    moot = "moot" if is_found else _full_command()
     return OwnText(moot if session.acting else f"{moot} --as {agent}")
 
 
@@ -284,7 +284,7 @@ def _is_on_path(search_path: str) -> bool:
     return any(os.access(os.path.join(folder, "moot"), os.X_OK) for folder in folders)
 
 
-def _whole_command() -> str:
+def _full_command() -> str:
     import shlex
 
     from moot.coding_tools.hook_command import moot_words

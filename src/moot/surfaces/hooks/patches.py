@@ -80,7 +80,7 @@ _APPLIES: Final = re.compile(
     r"(?:^|[;&|({`\n])[ \t\r\f\v]*+(?:[^\s;&|({`/]*+/)*+apply_?patch(?![\w.-])"
 )
 # Words that change a shell's folder, wherever they appear.
-_GOES_ELSEWHERE: Final = re.compile(
+_CHANGES_FOLDER: Final = re.compile(
     r"(?<![\w./=-])(?:cd|chdir|pushd|popd)(?![\w./=-])"
     r"|\benv\b(?:(?!\s(?:-C|--chdir)|\benv\b)[^;&|\n])*+\s(?:-C|--chdir)"
 )
@@ -98,7 +98,7 @@ _PLAIN_CD: Final = re.compile(
 _QUOTED: Final = re.compile(
     r"'[^']*+(?P<single>')?+|\"(?:[^\"\\]|\\.)*+(?P<double>\")?+", re.DOTALL
 )
-_HANGS_ON_NOTHING: Final = re.compile(r"\|\||;|\n(?!\Z)")
+_INDEPENDENT: Final = re.compile(r"\|\||;|\n(?!\Z)")
 # If one of these appears, a `cd` may apply to a part of the command only.
 _NESTED: Final = re.compile(
     r"[(){}`]|(?<![\w./-])(?:if|then|else|for|while|until|do|case|eval)(?![\w./-])"
@@ -108,7 +108,7 @@ _MOST_CHANGES: Final = 50
 
 
 def files_in_shell_patches(command: str, cwd: str) -> tuple[str, ...]:
-    """Return the files of the patches in the command, absolute if `cwd` is; none if it applies no
+    """Return the files of the patches in the command, absolute if `cwd` is; none without a
     patch."""
     if BEGIN not in command:
         if _APPLIES.search(command) is not None:
@@ -118,10 +118,10 @@ def files_in_shell_patches(command: str, cwd: str) -> tuple[str, ...]:
     names = files_in_patch(rest)
     if not names and _APPLIES.search(command) is not None:
         raise _unreadable_patch()
-    here = _follow(script, (cwd,))
+    here = _follow_cd(script, (cwd,))
     folders = dict.fromkeys(here)
     for between in _scripts_between_patches(rest):
-        here = _follow(between, here)
+        here = _follow_cd(between, here)
         folders.update(dict.fromkeys(here))
     return tuple(os.path.join(folder, name) for folder in folders for name in names)
 
@@ -133,10 +133,9 @@ def _scripts_between_patches(text: str) -> Iterator[str]:
         yield from scripts
 
 
-def _follow(script: str, folders: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the folders in which the shell may be after `script`: more than one if a `cd` may
-    fail."""
-    words = [match.start() for match in _GOES_ELSEWHERE.finditer(script)]
+def _follow_cd(script: str, folders: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the folders in which the shell may be after `script`; several if a `cd` may fail."""
+    words = [match.start() for match in _CHANGES_FOLDER.finditer(script)]
     if not words:
         return folders
     plain = list(_PLAIN_CD.finditer(script))
@@ -148,7 +147,7 @@ def _follow(script: str, folders: tuple[str, ...]) -> tuple[str, ...]:
             " patch from the folder you are in",
         )
     if len(plain) > _MOST_CHANGES:
-        raise _too_often()
+        raise _too_many_changes()
     for match in plain:
         folders = _after_cd(match, script, folders)
     return folders
@@ -164,15 +163,15 @@ def _after_cd(match: re.Match[str], script: str, folders: tuple[str, ...]) -> tu
     # If the `cd` fails or is never run, the rest still runs in the old folder, unless all of it
     # depends on success (`&&`).
     rest = _unquoted(script[match.end() :])
-    hangs_on_it = _HANGS_ON_NOTHING.search(rest) is None and rest.lstrip().startswith("&&")
+    depends_on_it = _INDEPENDENT.search(rest) is None and rest.lstrip().startswith("&&")
     surely_run = match["before"] != "&&" and all(map(os.path.isdir, reached))
-    folders = tuple(dict.fromkeys(reached if hangs_on_it or surely_run else (*reached, *folders)))
+    folders = tuple(dict.fromkeys(reached if depends_on_it or surely_run else (*reached, *folders)))
     if len(folders) > _MOST_FOLDERS:
-        raise _too_often()
+        raise _too_many_changes()
     return folders
 
 
-def _too_often() -> Unreadable:
+def _too_many_changes() -> Unreadable:
     return Unreadable(
         "the command changes the folder too often to be followed, then applies a patch",
         code="cd_not_understood",

@@ -1,5 +1,5 @@
-"""Build the text of a refusal: who holds the file, how alive that agent is, since when, and what to
-do instead."""
+"""Build the text of a refusal: who holds the file, how alive that agent is, and what to do
+instead."""
 
 from __future__ import annotations
 
@@ -68,12 +68,12 @@ def explain_held(
         return _refusal(
             sentences, say("Work on another file: {gone}.", gone=one_line(most_alive.gone))
         )
-    words: dict[str, str] = {"moot": moot, "agent": agent, **_words(most_alive)}
+    words: dict[str, str] = {"moot": moot, "agent": agent, **_command_words(most_alive)}
     if tool_name is None:
-        check = _way_to_check(most_alive, moot, None)
+        check = _check_command(most_alive, moot, None)
         words |= {"ask": ask_command(most_alive, agent, moot, "release it"), "check": check}
     else:
-        words |= _calls_of_tools(most_alive, tool_name)
+        words |= _mcp_calls(most_alive, tool_name)
     return _refusal(sentences, say(_INSTEAD[most_alive.liveness], **words))
 
 
@@ -89,7 +89,7 @@ def explain_read(
     if first is None:
         advice = say(_SIBLING, holder=holders[0].holder)
     else:
-        advice = say(_READ_INSTEAD, check=_way_to_check(first, moot, tool_name))
+        advice = say(_READ_INSTEAD, check=_check_command(first, moot, tool_name))
     return join(" ", (_MOOT, *_sentences(holders), _READ, advice))
 
 
@@ -111,7 +111,7 @@ def _change(change: UnseenChange) -> OwnText:
     )
 
 
-def explain_trouble(error: MootError) -> OwnText:
+def explain_error(error: MootError) -> OwnText:
     """Explain any other error in one line, with its hint."""
     return say(
         "moot: refused{why}: [{code}] {message}.{hint}",
@@ -122,11 +122,11 @@ def explain_trouble(error: MootError) -> OwnText:
     )
 
 
-def _way_to_check(holder: Holder, moot: OwnText, tool_name: ToolName | None) -> OwnText:
+def _check_command(holder: Holder, moot: OwnText, tool_name: ToolName | None) -> OwnText:
     """Return the command, or tool call, that tells whether the file is free."""
     if tool_name is None:
         return say("{moot} guard check {path}", moot=moot, path=holder.typed_path)
-    return _calls_of_tools(holder, tool_name)["check"]
+    return _mcp_calls(holder, tool_name)["check"]
 
 
 def _sentences(holders: Sequence[Holder]) -> list[OwnText]:
@@ -138,10 +138,10 @@ def _sentences(holders: Sequence[Holder]) -> list[OwnText]:
 
 def ask_command(holder: Holder, agent: str, moot: OwnText, action: str) -> OwnText:
     """Return the shell command by which `agent` asks the holder for `action`."""
-    return say(_ASK, moot=moot, agent=agent, action=OwnText(action), **_words(holder))
+    return say(_ASK, moot=moot, agent=agent, action=OwnText(action), **_command_words(holder))
 
 
-def _words(holder: Holder) -> dict[str, str]:
+def _command_words(holder: Holder) -> dict[str, str]:
     """Return the values for a command line; names of files are quoted for the shell."""
     return {
         "owner": holder.owner,
@@ -152,8 +152,8 @@ def _words(holder: Holder) -> dict[str, str]:
     }
 
 
-def _calls_of_tools(holder: Holder, tool_name: ToolName) -> dict[str, OwnText]:
-    """Return both ways, to ask and to check, as calls of our MCP tools with JSON arguments."""
+def _mcp_calls(holder: Holder, tool_name: ToolName) -> dict[str, OwnText]:
+    """Return the two calls of our MCP tools, to ask and to check, with JSON arguments."""
     asked = {
         "action": "blocked",
         "to": holder.owner,
@@ -210,12 +210,12 @@ def explain_destruction(verdict: CommandVerdict, moot: OwnText) -> OwnText:
     """Explain why a shell command was refused; `moot` is how the agent calls us."""
     if verdict.also_here:
         return _explain_moved_head(verdict)
-    sentences = [OwnText("moot:"), _what(verdict)]
+    sentences = [OwnText("moot:"), _describe_act(verdict)]
     sentences += [_of_owner(each) for each in verdict.endangered[:SHOWN_OWNERS]]
     if len(verdict.endangered) > SHOWN_OWNERS:
         more = len(verdict.endangered) - SHOWN_OWNERS
         sentences.append(say("So are those of {more} more.", more=more))
-    sentences += [OwnText("Nothing was run. Do not work around this."), _instead(verdict)]
+    sentences += [OwnText("Nothing was run. Do not work around this."), _advise(verdict)]
     holders = [
         each.holder
         for each in verdict.endangered
@@ -239,7 +239,7 @@ def _explain_moved_head(verdict: CommandVerdict) -> OwnText:
     )
 
 
-def _what(verdict: CommandVerdict) -> OwnText:
+def _describe_act(verdict: CommandVerdict) -> OwnText:
     if not verdict.is_understood:
         template = "Moot could not understand {act} in this command; it may affect these:"
     elif verdict.is_hidden:
@@ -283,7 +283,7 @@ def _listed(endangered: EndangeredFiles) -> OwnText:
     return say("{shown} and {more} more", shown=shown, more=more) if more else shown
 
 
-def _instead(verdict: CommandVerdict) -> OwnText:
+def _advise(verdict: CommandVerdict) -> OwnText:
     if verdict.changed_since:
         return OwnText(
             "You hold this, but it changed since you last saw it: look at `git diff`, then"
@@ -292,7 +292,7 @@ def _instead(verdict: CommandVerdict) -> OwnText:
     if not verdict.is_understood:
         return OwnText("Write out the files you mean: `cd FOLDER && ...`, then their names.")
     if all(each.holder is None for each in verdict.endangered):
-        own = _own_alone(verdict) if verdict.own and verdict.safer else OwnText()
+        own = _own_files_command(verdict) if verdict.own and verdict.safer else OwnText()
         leave = OwnText("Leave these files as they are, or ask the person who changed them.")
         decide = OwnText("You may discard files whose current version you have read.")
         return join(" ", (leave, own, decide))
@@ -300,10 +300,10 @@ def _instead(verdict: CommandVerdict) -> OwnText:
         return OwnText("Leave these files out.")
     if not verdict.own:
         return OwnText("None of these files are yours: leave them as they are.")
-    return _own_alone(verdict)
+    return _own_files_command(verdict)
 
 
-def _own_alone(verdict: CommandVerdict) -> OwnText:
+def _own_files_command(verdict: CommandVerdict) -> OwnText:
     files = join(" ", map(shell_word, verdict.own))
     safer = one_line(verdict.safer)
     return say("For your own files only: `{safer} {files}`.", safer=safer, files=files)

@@ -1,10 +1,10 @@
 """Be a coding tool's hook in one small file: ask a running Moot process, and print its answer.
 
 That process is the `moot run` which started the tool or, on a machine that joined a keeper, the
-`moot mcp` which the tool has started. Run as `PYTHON -I -S thin.py TOOL`: nothing of ours is
-imported, and little of Python. If no process listens, this continues as `moot hook TOOL` with the
-input it has read. If a process accepted the question and does not answer in time, the answer is a
-refusal: exit 2, which the settings turn into a refusal before an edit.
+`moot mcp` which the tool has started. Run as `PYTHON -I -S thin.py TOOL`: it imports nothing of
+ours, and little of Python, so that it starts quickly. If no process listens, this continues as
+`moot hook TOOL` with the input it has read. If a process accepted the question and does not answer
+in time, the answer is a refusal: exit 2, which the settings turn into a refusal before an edit.
 """
 
 import _signal  # type: ignore[import-not-found]  # `signal` loads more than we need
@@ -13,7 +13,7 @@ import os
 import sys
 import time
 
-HEARD_SECONDS = 1.0  # a running process acknowledges our question within this time
+ACK_SECONDS = 1.0  # a running process acknowledges our question within this time
 SECONDS = 8.0  # as in entry.py
 # The system ends a hook that did not answer this much later, whatever it is stuck in.
 GRACE_SECONDS = 1.0
@@ -41,8 +41,8 @@ MAX_NOTE = 4096
 
 def main(tool: str) -> None:
     set_alarm(seconds_allowed() + GRACE_SECONDS)
-    if not answer_beside(tool):
-        go_directly(tool)
+    if not answer_by_server(tool):
+        answer_here(tool)
 
 
 def set_alarm(seconds: float) -> None:
@@ -61,9 +61,9 @@ def cancel_alarm() -> None:
         _signal.setitimer(_signal.ITIMER_REAL, 0)
 
 
-def answer_beside(tool: str) -> bool:
+def answer_by_server(tool: str) -> bool:
     """Print a running process's answer and exit; False if this hook must do the work itself."""
-    place, words, sent = find_answerer()
+    place, words, sent = find_server()
     if not place or os.environ.get("MOOT_DEBUG"):
         return False
     began = time.monotonic()
@@ -72,7 +72,7 @@ def answer_beside(tool: str) -> bool:
     if answer is None:
         left = max(1.0, seconds_allowed() - (time.monotonic() - began))
         os.environ["MOOT_HOOK_SECONDS"] = f"{left:.3f}"
-        put_back(data)
+        restore_stdin(data)
         return False
     out, err, code = answer
     write(1, out)
@@ -80,21 +80,21 @@ def answer_beside(tool: str) -> bool:
     os._exit(int(code))
 
 
-def under_run() -> bool:
+def is_under_run() -> bool:
     return bool(os.environ.get("MOOT_SOCKET"))
 
 
-def find_answerer() -> "tuple[str, tuple[bytes, ...], tuple[bytes, ...]]":
-    """Return the socket of a running process, the words it expects first, and which settings to
-    send; an empty socket if there is none."""
-    if under_run():
+def find_server() -> "tuple[str, tuple[bytes, ...], tuple[bytes, ...]]":
+    """Return the socket of a running process, the words it expects first, and the settings to send;
+    an empty socket if there is none."""
+    if is_under_run():
         return os.environ["MOOT_SOCKET"], (b"hook",), TO_RUN
     socket, _, word = read_note().partition(b"\n")
     return os.fsdecode(socket), (b"hook_beside", word.strip()), TO_SERVER
 
 
 def read_note() -> bytes:
-    """Return what the server next to our tool wrote into the key folder; empty on nearly every
+    """Return what the tool's MCP server wrote into the key folder; empty on nearly every
     machine."""
     folder = f"{key_folder()}/{NOTES_FOLDER}"
     process = find_tool() if os.path.isdir(folder) else None
@@ -106,8 +106,7 @@ def read_note() -> bytes:
 
 
 def key_folder() -> str:
-    """Return the key folder: the one that is set, or the default. A server with another one is not
-    found."""
+    """Return the key folder: the one in the environment, or the default."""
     home = os.environ.get("HOME", "")
     return os.environ.get("MOOT_KEYS") or f"{home}/.local/share/moot/keys"
 
@@ -131,10 +130,8 @@ def find_tool() -> "str | None":
 def ask(
     place: str, words: "tuple[bytes, ...]", sent: "tuple[bytes, ...]", tool: str, data: bytes
 ) -> "list[bytes] | None":
-    """Return what to print on stdout and stderr, and the exit code; None if nobody answers for us.
-
-    After None the hook does the work itself: nothing listens, the process exited, or it declined.
-    """
+    """Return stdout, stderr and exit code; None if the hook must do the work itself: nothing
+    listens, the process exited, or it declined."""
     env = os.environb
     settings = [setting for pair in env.items() if (setting := b"%b=%b" % pair).startswith(sent)]
     seconds = seconds_allowed()
@@ -151,7 +148,7 @@ def ask(
     header = b" ".join(b"%d" % len(field) for field in fields)
     line = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
     try:
-        line.settimeout(HEARD_SECONDS)
+        line.settimeout(ACK_SECONDS)
         line.connect(place)
         line.sendall(b"".join((header, b"\n", *fields)))
         if line.recv(1) != b"+":
@@ -216,8 +213,8 @@ def read_input() -> bytes:
     return b"".join(parts)
 
 
-def put_back(data: bytes) -> None:
-    """Let the direct way read the same input from stdin."""
+def restore_stdin(data: bytes) -> None:
+    """Let this process read the same input from stdin again."""
     import tempfile
 
     with tempfile.TemporaryFile() as file:
@@ -226,10 +223,10 @@ def put_back(data: bytes) -> None:
         os.dup2(file.fileno(), 0)
 
 
-def go_directly(tool: str) -> None:
-    """Check in this process if it can import what a new one would; starting one would double the
+def answer_here(tool: str) -> None:
+    """Check in this process if it can import what a new one would; a new process would double the
     time."""
-    if loads_like_a_new_one():
+    if has_modules_of_new_process():
         sys.argv = ["-c", "hook", tool]
         exec(DIRECTLY, {})
     try:
@@ -239,9 +236,8 @@ def go_directly(tool: str) -> None:
         os._exit(UNREADABLE)
 
 
-def loads_like_a_new_one() -> bool:
-    """Add the module paths of a Python without -I and -S; False if they may differ from a new
-    process.
+def has_modules_of_new_process() -> bool:
+    """Add the module paths of a Python without -I and -S; False if a new process may have others.
 
     They differ with PYTHON* settings, with the user's own site-packages, or if we are not in them.
     """

@@ -19,7 +19,7 @@ from moot.core.errors import Refused
 from moot.runner.moot_run import WITHHELD, in_tool_session, present_in_tool
 from moot.runner.tool_answering import hooks_answered
 from moot.surfaces.environment import read_epoch, read_stale_time
-from moot.surfaces.hooks.served import answer_beside
+from moot.surfaces.hooks.hook_server import answer_tools_hook
 from moot.surfaces.terminal.answer import say_aside
 from moot.system.process_tree import find_tool_process
 from moot.workspace.workspace import key_folder
@@ -58,7 +58,7 @@ class Caller:
     def hooks_answered(self) -> AbstractContextManager[None]:
         """Meanwhile the hooks of the same tool are answered by this process, on a machine that
         joined a keeper."""
-        return hooks_answered(self._open(), answer_beside)
+        return hooks_answered(self._open(), answer_tools_hook)
 
     def _join(self) -> Session:
         session = self._open()

@@ -18,7 +18,7 @@ from moot.api.typed_paths import read_typed_scopes, remark_on_missing
 from moot.runner import moot_run
 from moot.runner.run_watch import RunWatch
 from moot.surfaces.cli.presence.scope import scope_hints
-from moot.surfaces.hooks.served import answer_hook
+from moot.surfaces.hooks.hook_server import answer_hook
 from moot.surfaces.terminal.answer import Answer, paint, say_aside, visible
 from moot.surfaces.terminal.shell import Shell, command
 from moot.usage.telemetry.switch import started_telemetry

@@ -1,9 +1,9 @@
-"""Find the files that a call is about to write, as absolute paths, and what it makes of each.
+"""Find the files that a call is about to write, as absolute paths, and their new content.
 
-Relative paths are relative to the `cwd` the tool sent, not to this process. If a tool may read a
-path in two ways, both files count as touched. `whole_file` lists the calls that overwrite a file
-without checking that it is unchanged since the model read it. In a patch only added files are
-overwritten whole: an update fails by itself if the lines it expects are missing.
+Relative paths are relative to the `cwd` that the tool sent, not to this process. If a tool may read
+a path in two ways, both files count. `whole_file` lists the calls that overwrite a file without
+checking that it is unchanged since the model read it. In a patch only added files are overwritten
+whole: an update fails if the lines it expects are missing.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ _MOVE: Final = "*** Move to:"
 _END: Final = "*** End of File"
 
 
-def touched(call: HookCall) -> tuple[str, ...]:
-    """Return the files that the call writes; Unreadable if it is an edit whose file cannot be found
-    out."""
+def find_written_files(call: HookCall) -> tuple[str, ...]:
+    """Return the files that the call writes. Raises Unreadable for an edit whose file is
+    unknown."""
     tool, name = call.tool, call.name
     if name in tool.edits:
         return _all_readings(call, (_text(call, tool.edits[name]),))
@@ -41,7 +41,7 @@ def touched(call: HookCall) -> tuple[str, ...]:
     return _files_in_shell(call) if name in tool.shells else ()
 
 
-def files_read(call: HookCall) -> tuple[str, ...]:
+def find_read_files(call: HookCall) -> tuple[str, ...]:
     """Return the files that a reading call has shown; none if the call does not name one."""
     text = call.input.get(call.tool.reads[call.name])
     if not isinstance(text, str) or not text or "\0" in text:
@@ -56,7 +56,7 @@ def _all_readings(call: HookCall, texts: tuple[str, ...]) -> tuple[str, ...]:
     if not any(_may_be_rewritten(text, looks_up) for text in texts):
         return tuple(os.path.join(call.cwd, text) for text in texts)
 
-    readings = (readings_of(text, call.cwd, rewritings) for text in texts)
+    readings = (list_readings(text, call.cwd, rewritings) for text in texts)
     return tuple(dict.fromkeys(file for files in readings for file in files))
 
 
@@ -132,11 +132,11 @@ def _added_files(patch: str) -> tuple[str, ...]:
     return tuple(_as_end(name) for name in names if name)
 
 
-def announce(call: HookCall, paths: Iterable[str]) -> Mapping[str, Announced]:
-    """Return what each of `paths` will contain, if the input says it in a known form."""
+def read_announced(call: HookCall, paths: Iterable[str]) -> Mapping[str, Announced]:
+    """Return the new content of each of `paths`, if the input gives it in a known form."""
     tool, name = call.tool, call.name
     if name in tool.edits:
-        says = _announce_edit(call.input)
+        says = _read_announced_edit(call.input)
         return {} if says is None else dict.fromkeys(paths, says)
     text = call.input.get(tool.patches.get(name) or tool.shells.get(name, ""))
     if isinstance(text, list):
@@ -150,7 +150,7 @@ def announce(call: HookCall, paths: Iterable[str]) -> Mapping[str, Announced]:
     return {path: matching[0] for path, matching in found if len(matching) == 1}
 
 
-def _announce_edit(sent: Mapping[str, Any]) -> Announced | None:
+def _read_announced_edit(sent: Mapping[str, Any]) -> Announced | None:
     from moot.api.guard.edits import Announced
 
     content = sent.get("content")
@@ -218,8 +218,8 @@ def _as_end(name: str) -> str:
     return f"/{os.path.normpath(name).lstrip('/')}"
 
 
-# What a tool may make of a path before it opens the file: one function for each `Rewriting`. Every
-# reading is claimed: what exists now says nothing of what exists when the tool looks.
+# How a tool may rewrite a path before it opens the file: one function for each `Rewriting`. Every
+# reading is claimed, because other files may exist when the tool looks.
 
 GIT_SECONDS: Final = 3.0
 MOST_FOLDERS: Final = 2_000
@@ -227,7 +227,7 @@ _SLASHES: Final = "/\\"
 _FILE_URL: Final = "file://"
 
 
-def readings_of(text: str, cwd: str, rewritings: Iterable[str]) -> Iterator[str]:
+def list_readings(text: str, cwd: str, rewritings: Iterable[str]) -> Iterator[str]:
     """Yield the path itself and every combination of rewritings of it, absolute."""
     texts = {text: None}
     for rewriting in rewritings:
@@ -273,8 +273,8 @@ def _decode(text: str, _cwd: str) -> Iterator[str]:
 def _look_up(text: str, cwd: str) -> Iterator[str]:
     """Yield the project's file whose path ends like this, if there is exactly one.
 
-    The tool searches only a part of the project, so of several matches it may see one; refuse
-    those.
+    The tool searches only a part of the project, so it may see only one of several matches; those
+    are refused.
     """
     if os.path.isabs(text) or os.path.exists(os.path.join(cwd, text)):
         return

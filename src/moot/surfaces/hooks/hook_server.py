@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from moot.api.opening import OpenWorkspaces
     from moot.api.session import Session
 
-# What affects a hook apart from its input. As in thin.py.
-GOES_BY: Final = (
+# The settings that affect a hook. As in thin.py.
+RELEVANT_SETTINGS: Final = (
     *("MOOT_", "BB_", "GIT_"),
     *("HOME=", "PATH=", "XDG_CONFIG_HOME=", "XDG_DATA_HOME="),
 )
 
 
-class _Asked(NamedTuple):
+class _HookRequest(NamedTuple):
     """What the thin client sent."""
 
     tool: str
@@ -41,50 +41,49 @@ def answer_hook(
 ) -> Sequence[bytes] | None:
     """Return stdout, stderr and exit code for the hook; None if it must answer itself.
 
-    That is so if another agent asks, or if the question cannot be read.
+    The hook answers itself if another agent asks, or if the request cannot be read.
     """
-    asked = _read(fields)
+    request = _read(fields)
     if (
-        asked is None
-        or (asked.agent, asked.epoch) != (session.acting, str(session.epoch))
-        or asked.settings.get("MOOT_AGENT") != session.acting
+        request is None
+        or (request.agent, request.epoch) != (session.acting, str(session.epoch))
+        or request.settings.get("MOOT_AGENT") != session.acting
     ):
         return None
-    env = {**asked.settings, "MOOT_KEYS": str(session.keys.path)}
+    env = {**request.settings, "MOOT_KEYS": str(session.keys.path)}
     env.pop("MOOT_SOCKET", None)  # the program's: the run has the keys itself
     # Only the settings of the user who started the run count, whatever the asking process sends.
     env["MOOT_CONFIG"] = own_settings_file(session)
-    return _answer(asked, env, stays_open)
+    return _answer(request, env, stays_open)
 
 
-def answer_beside(
+def answer_tools_hook(
     session: Session, stays_open: OpenWorkspaces, fields: Sequence[bytes]
 ) -> Sequence[bytes] | None:
-    """Answer for a server that the tool has started, if its environment is the hook's in all that
-    counts.
+    """Answer for a server that the tool has started, if the hook has the same relevant settings.
 
-    The server then finds the acting agent as the hook would: by the settings, or the tool's
+    The server then finds the acting agent as the hook would: by the settings, or by the tool's
     session.
     """
-    asked = _read(fields)
-    if asked is None or _what_counts(asked.settings) != _what_counts(session.env):
+    request = _read(fields)
+    if request is None or _relevant_settings(request.settings) != _relevant_settings(session.env):
         return None
-    return _answer(asked, session.env, stays_open)
+    return _answer(request, session.env, stays_open)
 
 
-def _what_counts(env: Mapping[str, str]) -> dict[str, str]:
-    """Return what affects a hook, without the time that is left, which is sent separately."""
+def _relevant_settings(env: Mapping[str, str]) -> dict[str, str]:
+    """Return the settings that affect a hook, without the time limit, which is sent separately."""
     return {
         name: value
         for name, value in env.items()
-        if f"{name}=".startswith(GOES_BY) and name != entry.SECONDS_VARIABLE
+        if f"{name}=".startswith(RELEVANT_SETTINGS) and name != entry.SECONDS_VARIABLE
     }
 
 
-def _read(fields: Sequence[bytes]) -> _Asked | None:
+def _read(fields: Sequence[bytes]) -> _HookRequest | None:
     try:
         tool, agent, epoch, here, seconds, settings, data = fields
-        asked = _Asked(
+        request = _HookRequest(
             tool.decode(),
             os.fsdecode(agent),
             os.fsdecode(epoch),
@@ -95,7 +94,7 @@ def _read(fields: Sequence[bytes]) -> _Asked | None:
         )
     except ValueError:
         return None
-    return asked if entry.knows_tool(asked.tool) else None
+    return request if entry.knows_tool(request.tool) else None
 
 
 def _split(settings: str) -> dict[str, str]:
@@ -103,6 +102,10 @@ def _split(settings: str) -> dict[str, str]:
     return {name: value for name, _, value in words}
 
 
-def _answer(asked: _Asked, env: Mapping[str, str], stays_open: OpenWorkspaces) -> Sequence[bytes]:
-    reply = entry.answer_within(asked.seconds, asked.tool, asked.data, env, asked.here, stays_open)
+def _answer(
+    request: _HookRequest, env: Mapping[str, str], stays_open: OpenWorkspaces
+) -> Sequence[bytes]:
+    reply = entry.answer_within(
+        request.seconds, request.tool, request.data, env, request.here, stays_open
+    )
     return entry.to_bytes(reply.out), entry.to_bytes(reply.err), b"%d" % reply.code
