@@ -124,7 +124,7 @@ def test_a_bug_holds_the_edit_back_without_a_traceback(
     def broken(_call: object) -> tuple[str, ...]:
         raise ZeroDivisionError("a bug\nof two lines")
 
-    monkeypatch.setattr(moments, "touched", broken)
+    monkeypatch.setattr(moments, "find_written_files", broken)
     said = reason(project.hook("claude", call("claude-write", project.root)))
     assert "[internal_error] ZeroDivisionError: a bug of two lines" in said
     assert "Traceback" not in said
