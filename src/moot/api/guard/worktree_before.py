@@ -10,16 +10,15 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
 
 from moot.api.guard.copies import is_utf8
 from moot.core.clock import Millis
 from moot.core.errors import StoreFailed
-
-if TYPE_CHECKING:
-    from moot.workspace.file_versions import FileVersion, FileVersions
+from moot.workspace.file_versions import Act, FileVersion, FileVersions
+from moot.workspace.find import git_common_dir
 
 MOST_CHANGED: Final = 5_000
 GIT_SECONDS: Final = 3.0
@@ -76,7 +75,6 @@ def find_committed_otherwise(before: WorktreeBefore) -> Collection[str]:
 def _read_commit(root: Path) -> str | None:
     """Return the commit of the worktree, read from git's files."""
     from moot.system.git_worktrees import find_git_folder, read_head
-    from moot.workspace.find import git_common_dir
 
     folder, common = find_git_folder(root), git_common_dir(root)
     return None if folder is None or common is None else read_head(folder, common).commit
@@ -123,8 +121,6 @@ def _leave_out_own_time(
 ) -> FileVersion | None:
     """Skip copies and reads noted while the command ran: they may show what the command itself
     made."""
-    from moot.workspace.file_versions import Act
-
     if noted is None or noted.at <= before.at or noted.act is Act.LEFT:
         return noted
     history = versions.list_history(before.root, noted.path)
