@@ -2,7 +2,7 @@
 
     python -m tools.make_page_outputs README.md docs/start/demo.md
 
-Only what differs is written anew; read the difference before you commit it. Without names all pages
+Only what differs is written; read the difference before you commit it. Without names all pages
 are run. What a test compares, and how the commands are run, is `tests/docs/test_console_blocks.py`.
 """
 
@@ -29,6 +29,7 @@ def rewrite(page: Path) -> bool:
     before = text = page.read_text("utf-8")
     with tempfile.TemporaryDirectory() as folder:
         shop = Path(folder).resolve() / "shop"
+        (shop / "src" / "auth").mkdir(parents=True)
         subprocess.run(["git", "init", "--quiet", str(shop)], check=True)
         for step in steps(before):
             printed = run(step.command, shop)

@@ -44,7 +44,7 @@ _VARIES = (
     (re.compile(r"\b[0-9a-f]{64}\b"), "HASH"),
     (re.compile(r"\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"), "UUID"),
     (re.compile(r"\b[0-9a-f]{8}(?=…|\b)"), "KEY"),
-    (re.compile(r"(?<!\S)/\S*/(?=(\.moot|keys|demo)\b)"), "PATH/"),
+    (re.compile(r"(?<!\S)/\S*/(?=(\.moot|keys|demo|shop)\b)"), "PATH/"),
     (re.compile(r"\b\d+(\.\d+)? s ago"), "AGE ago"),
     (re.compile(r"(?<=, )\d+\.\d s\b"), "DURATION"),
     (re.compile(r"\bproto_\d{8}_"), "proto_DAY_"),
@@ -55,7 +55,7 @@ _VARIES = (
 
 def comparable(text: str) -> str:
     """Replace times, ages, durations, days, sizes, fingerprints, hashes, ids, and folders above
-    `.moot`, `keys` and `demo`.
+    `.moot`, `keys`, `demo` and `shop`.
 
     White space at the ends of lines and of the whole does not count; all else does.
     """
