@@ -1,7 +1,7 @@
 """Traffic for traces: one executor runs the same small tool over and over, well each time.
 
 Every round is an intent, its start and its end. Input and output are stored once, so that what is
-measured is the trace, not the disk's files; the state remembers them anew with every run.
+measured is the trace, not the disk's files; the state remembers them again with every run.
 """
 
 from __future__ import annotations

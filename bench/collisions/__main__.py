@@ -104,7 +104,7 @@ def run_cell(top: Path, cell: Cell, seed: int, scale: float) -> Row:
 
 
 def _require_tools() -> None:
-    """Installed before anything is measured; whoever cannot is told what it takes."""
+    """Check, before anything is measured, that the tools are installed; else say what is missing."""
     from tests.real_tools.tools import cache, installed
 
     try:

@@ -1,6 +1,6 @@
 """One agent, a process of its own: it reads, thinks, edits through its tool, commits, and goes on.
 
-Whoever is refused goes on with another file. Whoever has nothing else to do commits what is done,
+A refused agent goes on with another file. If it has nothing else to do, it commits what is done,
 gives it back, and looks again every half minute, so that no two wait for each other for ever.
 """
 

@@ -14,7 +14,7 @@ _SECONDS: Final = 60
 
 
 class Merge(NamedTuple):
-    """`thinking` is what it takes to do the change of each conflicting file once more."""
+    """`thinking` is what it takes to do the change of each conflicting file again."""
 
     is_done: bool
     conflicts: int = 0

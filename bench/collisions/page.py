@@ -62,7 +62,7 @@ _METHOD: Final = (
     f" commits, gives back what it holds, and looks again every {LOOKS_EVERY:.0f} s. The lock of a"
     " prompt is a file that is made in one step, and is given back after the commit; an agent that"
     " does not heed it just writes. Branches are merged one after another; a conflict is resolved"
-    " without a mistake, and costs the thinking of that change once more. Under Moot each agent"
+    " without a mistake, and costs the thinking of that change again. Under Moot each agent"
     " runs under `moot run`, and every reading, edit and commit asks the installed hook in the form"
     " its tool sends. Who reads a file that another holds is told so by the hook, and in"
     f" {TOLD_HEEDED:.0%} of the cases, as often as the lock is heeded, goes on with another change"
@@ -99,7 +99,7 @@ def build_report(rows: Sequence[Row], about: Sequence[Fact]) -> Report:
             Prose(_LIMITS, title="What it does not show"),
         ),
         proof=None,
-        how_to_prove="Nothing here is signed: whoever doubts a figure can measure it again.",
+        how_to_prove="Nothing here is signed: if you doubt a figure, measure it again.",
     )
 
 

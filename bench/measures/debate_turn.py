@@ -81,7 +81,7 @@ def _turns(place: Path, of: Rules, space: Workspace | None, known: Workspace) ->
 
 
 def _reply(agent: str, number: int) -> dict[str, object]:
-    """Something new each time: whoever repeats himself is stopped."""
+    """Something new each time: a participant that repeats itself is stopped."""
     said = draft(agent, number)
     words = " ".join(f"{number}-{place}" for place in range(100))
     return {

@@ -30,11 +30,11 @@ def measure(ground: Ground) -> Iterator[Figure]:
             with opened(place) as space:
                 command = executor(space, Errands("example/distant", AGENT))
                 command()
-                name = "a joined machine's command on a new line"
+                name = "a joined machine's command on a new connection"
                 yield value(name, UNIT, line.round_trips, target=at_most(4))
                 before = line.round_trips
                 command()
-                name = "a joined machine's command on an open line"
+                name = "a joined machine's command on an open connection"
                 yield value(name, UNIT, line.round_trips - before, target=at_most(2))
                 before, line.swallow_answers = line.round_trips, True
                 command()

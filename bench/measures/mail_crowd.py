@@ -1,6 +1,6 @@
 """Eight processes send mail at once: how long each waits for its turn.
 
-A median says little here: whoever has just had the lock could take it again at once. What a process
+A median says little here: a process that just had the lock could take it again at once. What a process
 feels is the slowest of a hundred.
 """
 

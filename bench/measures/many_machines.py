@@ -1,4 +1,4 @@
-"""One ledger for several machines: what a command costs over the line, and what one keeper carries.
+"""One ledger for several machines: what a command costs over the connection, and what one keeper carries.
 
 Keeper and machines are processes of this one machine, so that they share its processors; the line
 is TLS on loopback. Each is compared with the same work on a ledger of one's own.
@@ -40,16 +40,16 @@ def measure(ground: Ground) -> Iterator[Figure]:
 def _hooks(ground: Ground, place: Path, agent: str) -> Iterator[Figure]:
     """Beside a `moot run` or the tool's `moot mcp`, which have a line already; and alone."""
     with lender(place, agent) as lent:
-        name = "thin hook over the line, a free file is reserved"
+        name = "thin hook over the run's connection, a free file is reserved"
         yield free_file_figure(ground, place, name, THIN, lent, HOOK_LIMIT)
     settings = {"MOOT_KEYS": str(keys_of(place)), "MOOT_AGENT": agent}
     with tool_server(place, settings):
         for words, what in ((THIN, "thin hook"), (DIRECT, "hook")):
-            name = f"{what} over the line of the tool's `moot mcp`, a free file is reserved"
+            name = f"{what} over the connection of the tool's `moot mcp`, a free file is reserved"
             yield free_file_figure(ground, place, name, words, settings, HOOK_LIMIT)
-    name = "hook over a line of its own, a free file is reserved"
+    name = "hook over its own connection, a free file is reserved"
     yield free_file_figure(ground, place, name, DIRECT, settings, HOOK_LIMIT)
-    name = f"{AS_STARTED}, over a line of its own, a free file is reserved"
+    name = f"{AS_STARTED}, over its own connection, a free file is reserved"
     yield free_file_figure(ground, place, name, THIN, settings, HOOK_LIMIT)
 
 

@@ -155,7 +155,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=7, help="how many each (default 7)")
     parser.add_argument("--note", default="", help="what else must be said of this run")
     parser.add_argument("--installed", action="store_true", help="use the last environments again")
-    parser.add_argument("--again", action="store_true", help="the page anew from the rows kept")
+    parser.add_argument(
+        "--again", action="store_true", help="write the page again from the rows kept"
+    )
     parser.add_argument("--docs", action="store_true", help="write docs/peers.md and its picture")
     return parser.parse_args()
 

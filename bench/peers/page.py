@@ -63,7 +63,7 @@ def build_report(run: Run) -> Report:
             Prose(_LIMITS, title="What it does not show"),
         ),
         proof=None,
-        how_to_prove="Nothing here is signed: whoever doubts a figure can measure it again.",
+        how_to_prove="Nothing here is signed: if you doubt a figure, measure it again.",
     )
 
 

@@ -22,7 +22,7 @@ TIMES = (
 
 
 def require_sound(verdict: BundleVerdict, what: str) -> None:
-    """Whoever was killed signed no checkpoint, so the newest events may still lack one: that the
+    """A killed process signed no checkpoint, so the newest events may still lack one: that the
     end is there is not proved then, but nothing may be wrong."""
     if verdict.first_bad is not None or verdict.verdict not in ("valid", "unproven"):
         raise RuntimeError(f"{what}: {verdict}")

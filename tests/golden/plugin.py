@@ -37,7 +37,7 @@ def check_data(command: str, data: Any) -> None:
 
 
 def differences(golden: dict[str, Shape], command: str, shape: Shape) -> list[str]:
-    """Sentences for whoever has changed an answer."""
+    """Sentences for a developer who changed an answer."""
     if command not in golden:
         return [f"`{command}` is not in the golden; if it is new: {RENEW}"]
     broken, grown = compare(golden[command], shape)

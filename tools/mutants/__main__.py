@@ -73,7 +73,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--limit", type=float, default=60, help="seconds that a test may wait")
     parser.add_argument("--most", type=int, default=None, help="stop after so many trials")
-    parser.add_argument("--again", action="store_true", help="those that survived, once more")
+    parser.add_argument("--again", action="store_true", help="try the survivors again")
     parser.add_argument("--tests", type=Path, nargs="+", default=[], help="only these")
     parser.add_argument("--table", action="store_true", help="only print what is known")
     parser.add_argument("--results", type=Path, default=ROOT / "build" / "mutants.jsonl")

@@ -1,4 +1,4 @@
-"""`python -m tools.mutants.fresh ROOT LIMIT`: tests run anew, each time from nothing of ours.
+"""`python -m tools.mutants.fresh ROOT LIMIT`: run tests in new processes that have loaded nothing of ours.
 
 What every run needs (pytest, hypothesis, the libraries) is imported once; each run is a fork of
 that and imports the mutant with everything else.

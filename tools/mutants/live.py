@@ -140,7 +140,7 @@ def _find_code(check: object) -> CodeType | None:
 
 
 def _lines_of(code: CodeType) -> range:
-    """The body: the line of `def` is run by whoever imports the module."""
+    """The body: the line of `def` runs when the module is imported."""
     own = [line for _, _, line in code.co_lines() if line]
     inner = [_lines_of(one).stop - 1 for one in code.co_consts if isinstance(one, CodeType)]
     first = code.co_firstlineno

@@ -2,7 +2,7 @@
 
 Most mutants are put into a process that has imported and collected everything (`collected.py`): it
 costs a fork. What takes effect only while a module is imported, and what only a program of its own
-could show, is run anew from a copy of `src` in a folder of its own (`fresh.py`), put before
+could show, is run again from a copy of `src` in a folder of its own (`fresh.py`), put before
 everything else on the path of the tests and of the programs that they start. Whatever interrupts a
 trial, the working tree is as it was.
 """

@@ -48,7 +48,7 @@ def page() -> str:
         "repository's file comes with whatever one clones: it may only name things and make rules",
         "stricter. Where both set a rule, the stricter one counts. A key that is not in this table is",
         "refused (`bad_setting`) with the nearest one that is; a file that cannot be read",
-        "(`settings_unreadable`) makes every rule as strict as it can be until it is mended.",
+        "(`settings_unreadable`) makes every rule as strict as it can be until it is fixed.",
         "`moot ledger doctor` says so. No agent writes the repository's file.",
         "",
         *table(

@@ -94,7 +94,7 @@ OFFERED = {
     "turn": Offered(
         turn,
         "RoundRobinGroupChat.run with max_turns=1, then save_state to a JSON file",
-        "The whole state is written anew each turn, without waiting for the disk; nothing is"
+        "The whole state is written again each turn, without waiting for the disk; nothing is"
         " signed, and a file cut short by a crash is lost whole.",
     ),
     "memory": Offered(memory, "after one turn"),

@@ -118,7 +118,7 @@ class HttpClient:
         return text
 
     def renew(self) -> None:
-        """Servers close what was idle for some seconds: before a round, connect anew, untimed."""
+        """Servers close what was idle for some seconds: before a round, connect again, untimed."""
         self._connection.close()
         self._connection.connect()
 
