@@ -104,7 +104,7 @@ def run_cell(top: Path, cell: Cell, seed: int, scale: float) -> Row:
 
 
 def _require_tools() -> None:
-    """Check, before anything is measured, that the tools are installed; else say what is missing."""
+    """Check that the tools are installed before anything is measured, or say what is missing."""
     from tests.real_tools.tools import cache, installed
 
     try:

@@ -98,7 +98,7 @@ class Heeding:
 
 
 class PromptLock(Unasked):
-    """A lock file beside the work, taken in one step. An agent that does not heed it just writes."""
+    """A lock file, taken in one step. An agent that does not heed it just writes."""
 
     def __init__(self, folder: Path, name: str, heeding: Heeding) -> None:
         self._folder, self._name, self._heeding = folder, name, heeding

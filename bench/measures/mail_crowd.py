@@ -1,7 +1,7 @@
 """Eight processes send mail at once: how long each waits for its turn.
 
-A median says little here: a process that just had the lock could take it again at once. What a process
-feels is the slowest of a hundred.
+A median says little here: a process that just had the lock could take it again at once. What a
+process feels is the slowest of a hundred.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""One ledger for several machines: what a command costs over the connection, and what one keeper carries.
+"""One ledger for several machines: what a command costs, and what one keeper carries.
 
 Keeper and machines are processes of this one machine, so that they share its processors; the line
 is TLS on loopback. Each is compared with the same work on a ledger of one's own.

@@ -1,4 +1,4 @@
-"""`python -m tools.mutants.fresh ROOT LIMIT`: run tests in new processes that have loaded nothing of ours.
+"""`python -m tools.mutants.fresh ROOT LIMIT`: run tests in processes without our modules.
 
 What every run needs (pytest, hypothesis, the libraries) is imported once; each run is a fork of
 that and imports the mutant with everything else.
