@@ -371,7 +371,7 @@ def test_a_supervisor_learns_that_the_named_agent_is_through_and_begins_the_next
     again = place.ok(*speak("lead", "--next", "dev"))
     (finding,) = again["findings"]
     assert (again["next"], finding["rule"], finding["code"]) == ("lead", "R14", "no_turn_left")
-    assert "dev has spoken in round 1; lead goes on" in finding["message"]
+    assert "dev has spoken in round 1; lead continues" in finding["message"]
     assert "--round" in finding["hint"]
     assert place.ok("debate", "status", "s.md")["findings"] == [finding]
     before = (place.root / "s.md").read_bytes()

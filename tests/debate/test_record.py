@@ -308,7 +308,7 @@ def test_an_unsound_entry_is_observed_and_stops_every_verdict() -> None:
     world, state = recorded(text)
     assert state.blocked
     (due,) = [due for _, due in world.engine.agenda([STREAM])]
-    assert (due.who, due.what) == ("operator", "mend the file")
+    assert (due.who, due.what) == ("operator", "fix the file")
 
 
 def test_a_double_takes_no_second_turn() -> None:

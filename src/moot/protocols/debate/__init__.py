@@ -2,7 +2,7 @@
 
     checker.py           bytes or a document -> findings: every rule asked, every breach with
                          its line and a hint
-    commands.py          what may be asked of a session's record
+    commands.py          the commands of a session's record
     compare.py           two versions of a file: did it only grow (R1 to R3)?
     consensus.py         do they agree, and how surely?
     course.py            how a session went: its rounds, when each was over, who spoke out of
@@ -17,8 +17,7 @@
                          go back noted (R8, A-60)
     escalation.py        when time is up or somebody failed: what the policy writes, and how an
                          operator lets a session go on (3.3, A-59)
-    events.py            what may stand in the ledger: the pieces of a session file, in their
-                         order
+    events.py            the events of a session: the pieces of its file, in their order
     file_checks.py       the checks on a file's own parts: bytes, header, title, sections,
                          settings
     file_rules.py        the rules of a session file, one row each: R1 to R20 and the sections
@@ -35,8 +34,8 @@
                          came to stand there
     rules.py             the rules of a session's record: which piece may come next, and under
                          whose key
-    session_follower.py  A session while it grows: bytes in, entries out, each new one at the
-                         cost of its own length
+    session_follower.py  A session while it grows: bytes in, entries out, without reading the
+                         file again
     settings.py          the nine settings of a session: what section 5 allows for each, and
                          their values from text
     state.py             what a session's record remembers: enough to say whose turn it is, and
@@ -49,20 +48,16 @@
                          before it is given out
 
 One markdown file is one session: a header, a title, the rules, the context, and the dialogue,
-which only ever grows. Each entry states a stance and a confidence and ends with a yield marker.
-Whose turn it is, whether a round is over and whether consensus was reached all follow from the
-file alone; no workspace is needed. In a workspace its pieces are events too, each signed by its
-author: the file alone cannot show that nobody changed an entry, the pair can.
+which only grows. Each entry states a stance and a confidence and ends with a yield marker. Whose
+turn it is, whether a round is over and whether consensus was reached all follow from the file
+alone; no workspace is needed. In a workspace its pieces are also events, each signed by its author:
+the file alone cannot prove that no entry was changed; file and record together can.
 
-The pure arithmetic, each idea in its own file:
-
-The record, of the shape that all protocols share:
-
-It differs from its siblings in one way: the file is the session, and the record only says who
-wrote which bytes of it. `course.py` reads off the entries what happened, whether they come from a
-file or from events. Files, locks, clocks and ids are outside (`api/debates/`): bytes, times and
-ids arrive as arguments. BNC-009: how text is carried, what goes on inside an agent and how things
-are shown to people is left open by the document, and nothing here knows of it.
+Unlike in other protocols, the file is the session, and the record only says who wrote which bytes
+of it. `course.py` finds out from the entries what happened, whether they come from a file or from
+events. Files, locks, clocks and ids are outside (`api/debates/`): bytes, times and ids arrive as
+arguments. BNC-009: the document does not say how text is transported, how an agent works or how
+things are shown to people; nothing here depends on it.
 """
 
 from moot.protocols.debate.checker import CheckedSession, check_session

@@ -1,10 +1,9 @@
 """Bytes or a document -> findings: every rule asked, every breach with its line and a hint.
 
-`check_session` never raises, whatever it is given. What it knows of the session afterwards (its
-rules, its course, which entries are rejected) is part of the answer, so that nothing is worked out
-twice. BNC-156: a flaw is reported once, under its own rule. What follows from it is left unsaid:
-another version, settings that cannot be read and an entry that is still being written silence the
-rest.
+`check_session` never raises. Its answer includes what it found out about the session (its rules,
+its course, which entries are rejected), so that nothing is computed twice. BNC-156: a flaw is
+reported once, under its own rule, and not again by its consequences: another version, unreadable
+settings and an entry that is still being written suppress the rest.
 """
 
 from __future__ import annotations
@@ -85,7 +84,7 @@ def check_document(
     """Judge a document that has been read."""
     version = check_all(VERSION_RULES, document)
     if version:
-        # BNC-022, BNC-108: what another major version means by the rest is not ours to say (R9).
+        # BNC-022, BNC-108: the rest may mean something else in another major version (R9).
         return CheckedSession(document, KnownSettings(), version, frozenset(), None)
     known = interpret_settings(document.settings, lenient)
     seen = FileCase(document, known, strict_uuid, file_name)
@@ -94,16 +93,16 @@ def check_document(
     course = follow_entries(document, known.rules, rejected) if known.rules else None
     findings += check_all(ORDER_RULES, OrderCase(known, _remarks(document, known, course)))
     findings = _spare_unfinished_entry(document, findings)
-    if course is not None and any(one.severity is Severity.ERROR for one in findings):
+    if course is not None and select_errors(findings):
         course = _leave_undecided(document, course, rejected, findings)
     in_file_order = sorted(findings, key=lambda finding: finding.line or 0)
     return CheckedSession(document, known, tuple(in_file_order), rejected, course)
 
 
 def _spare_unfinished_entry(document: SessionDocument, findings: list[Finding]) -> list[Finding]:
-    """A-75: of a last entry that was never yielded the one error is that it is incomplete.
+    """A-75: report only one error of a last entry without a marker: that it is incomplete.
 
-    Its author may still be writing, and may write all of it anew (A-34).
+    Its author may still be writing, and may replace all of it (A-34).
     """
     last = document.entries[-1] if document.entries else None
     if last is None or last.yielded:
@@ -118,12 +117,12 @@ def _spare_unfinished_entry(document: SessionDocument, findings: list[Finding]) 
 
 
 def _check_entries(seen: FileCase, findings: list[Finding]) -> frozenset[int]:
-    """Ask every row of every entry; gives the indexes of the entries that are rejected."""
+    """Check every entry against every row; return the indexes of the rejected entries."""
     rejected: set[int] = set()
     for entry in seen.document.entries:
-        looked = EntryCase(entry, seen)
+        case = EntryCase(entry, seen)
         for rule in rules_for_entry(entry, seen):
-            for breach in rule.check(looked):
+            for breach in rule.check(case):
                 findings.append(rule.finding(*breach))
                 if rule.severity is Severity.ERROR:
                     rejected.add(entry.index)
@@ -150,8 +149,8 @@ def _remarks(
 def _leave_undecided(
     document: SessionDocument, course: Course, rejected: frozenset[int], findings: list[Finding]
 ) -> Course:
-    """A-53: a file with errors is never ended by consensus."""
-    if all(one.code == _INCOMPLETE for one in select_errors(findings)):
+    """A-53: do not end a session by consensus if its file has errors."""
+    if all(finding.code == _INCOMPLETE for finding in select_errors(findings)):
         return course
     return follow_entries(document, course.rules, rejected, decide=False)
 
@@ -159,6 +158,6 @@ def _leave_undecided(
 def check_longer(
     checked: CheckedSession, more: str, *, file_name: str | None = None
 ) -> CheckedSession:
-    """Check the file with this text behind it."""
+    """Check the file with this text appended."""
     document = checked.document
     return check_session(document.byte_order_mark + document.text + more, file_name=file_name)

@@ -1,7 +1,7 @@
-"""What may be asked of a session's record. Bytes, digests and times are the caller's to bring.
+"""The commands of a session's record. The caller provides bytes, digests and times.
 
-`start` is where the piece begins in the file, in bytes; `digest` the SHA-256 of the whole file up
-to its end.
+`start` is where the piece begins in the file, in bytes; `digest` is the SHA-256 of the whole file
+up to the end of the piece.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ class Begin(Command, frozen=True, kw_only=True):
 
 
 class PieceCommand(Command, frozen=True, kw_only=True):
-    """What every command about a piece of the dialogue brings."""
+    """The fields of every command about a piece of the dialogue."""
 
     start: int
     text: str
@@ -32,7 +32,7 @@ class Add(PieceCommand, frozen=True, kw_only=True):
 
 
 class Observe(PieceCommand, frozen=True, kw_only=True):
-    """Record what stands in the file, by whomever: an entry, or the operator's mark."""
+    """Record what was found in the file, whoever wrote it: an entry, or the operator's mark."""
 
     double: bool = False
 
@@ -59,7 +59,7 @@ class Sign(Command, frozen=True, kw_only=True):
 
 
 class NoteTimeout(Command, frozen=True):
-    """Record that time is up. The machine asks this itself."""
+    """Record that time is up. Only the machine does this."""
 
 
 class Move(Command, frozen=True, kw_only=True):

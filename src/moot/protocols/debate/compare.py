@@ -1,8 +1,8 @@
 """Two versions of a file: did it only grow (R1 to R3)? (BNC-172)
 
-Entries that were yielded are compared by what was written, to the letter. The rules are frozen
-once an entry exists, the context may only gain subsections, and what stands after the last marker
-of the old version is still its author's to change (A-34).
+Entries with a yield marker are compared by their exact text. The rules are frozen once an entry
+exists, the context may only gain subsections, and the author may still change the text after the
+last marker of the old version (A-34).
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def rules_modified(versions: FileVersions) -> Iterator[Flaw]:
 
 
 def context_modified(versions: FileVersions) -> Iterator[Flaw]:
-    """A-32: subsections of level 3 may be added to its end; what was there stays."""
+    """A-32: allow only new subsections of level 3 at its end."""
     old, new = versions
     was, now = old.section_text("Context").rstrip(), new.section_text("Context").rstrip()
     section = new.find_section("Context")
@@ -119,7 +119,7 @@ def header_modified(versions: FileVersions) -> Iterator[Flaw]:
 
 
 def dialogue_modified(versions: FileVersions) -> Iterator[Flaw]:
-    """Whatever else stood in the dialogue, up to the last marker of the old version."""
+    """Compare the rest of the dialogue, up to the last marker of the old version."""
     old, new = versions
     last = next((entry for entry in reversed(old.entries) if entry.yielded), None)
     before, after = old.find_section("Dialogue"), new.find_section("Dialogue")
@@ -156,6 +156,6 @@ def compare(old: bytes | str, new: bytes | str) -> tuple[Finding, ...]:
     """Return every way in which the new version did more than grow."""
     versions = FileVersions(read_document(old), read_document(new))
     findings = check_all(APPEND_ONLY_RULES, versions)
-    # Said only if nothing above explains it: a changed entry changes the dialogue too.
+    # Reported only if nothing above explains it: a changed entry changes the dialogue too.
     explained = any(finding.rule in ("R1", "R2") for finding in findings)
     return findings if explained else (*findings, *check_all(_REST, versions))

@@ -1,9 +1,9 @@
 """Do they agree, and how surely? Section 7, in exact arithmetic.
 
-A tally takes one vote from each agent, the latest one counting (A-09), and knows at any moment
-what follows from them. BNC-132: confidence and threshold stay the decimals that were written, so
-three times 0.7 averages 0.7, not a little less (A-13). Nothing is divided to decide, only to show.
-BNC-129: mode and threshold come from the session's rules and from nowhere else.
+A tally has the latest vote of each agent (A-09) and gives the outcome at any moment. BNC-132:
+confidence and threshold stay the decimals that were written, so three times 0.7 averages 0.7, not
+a little less (A-13). Divisions are only for display, never for a decision. BNC-129: mode and
+threshold come only from the session's rules.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ class DebateVote(msgspec.Struct, frozen=True, gc=False):
 
 
 class ConsensusVerdict(msgspec.Struct, frozen=True):
-    """What the votes of one round come to; the names stand in the order of the agents' list.
+    """The result of the votes of one round; names are in the order of the agents' list.
 
     BNC-137, BNC-144: `score` leaves deferring agents out (7.4), unless the session counts them;
     `score_all` counts them in the denominator. The same holds for `reached` and `reached_all`
-    (A-05). BNC-133: where nobody approves there is no mean, and the score is None.
+    (A-05). BNC-133: without approvals there is no mean, and the score is None.
     """
 
     mode: ConsensusMode
@@ -90,7 +90,7 @@ class RunningTally:
         self.sure_approvers = 0  # approvers whose own confidence meets the threshold
 
     def set_vote(self, agent: str, vote: DebateVote) -> None:
-        """This agent's vote from now on."""
+        """Set the vote of this agent, in place of an earlier one."""
         earlier = self.votes.get(agent)
         if earlier is not None:
             self._count(earlier, -1)
@@ -122,15 +122,15 @@ class RunningTally:
         return ConsensusOutcome.REACHED if agreed else ConsensusOutcome.NOT_REACHED
 
     def _counted(self) -> int:
-        """BNC-137: the listed agents, without those who defer unless the session counts them."""
+        """BNC-137: count the listed agents, without deferring ones unless the session does."""
         listed = len(self.rules.agents)
         return listed if self.rules.defer_in_denominator else listed - self.counts[Stance.DEFER]
 
     def _agreed(self, total: int) -> bool:
-        """Do the votes suffice, if `total` agents count?
+        """True if the votes suffice when `total` agents count.
 
-        BNC-048: the threshold is a minimum, so a score equal to it is enough (A-04). To stay exact
-        a mean is not computed: the sum is compared with the threshold times the number.
+        BNC-048: the threshold is a minimum, so a score equal to it is enough (A-04). To stay exact,
+        no mean is computed: the sum is compared with the threshold times the number.
         """
         threshold = self.rules.consensus_threshold
         approvers = self.counts[Stance.APPROVE]
@@ -191,12 +191,11 @@ class RunningTally:
         )
 
 
-# What a rule of consensus lacks: where it asks for confidence, more approval can stop a motion.
+# A weakness of rules that use confidence: more approval can stop a motion.
 #
-# The example is looked for among a few votes, the smallest first, and worked out by the rule
-# itself.
+# The code tries a few votes, the smallest example first, with the rule itself.
 
-# A vote against that turns is the strongest example; one who had no say the next.
+# The strongest example first: a rejection that turns into an approval.
 _BEFORE: Final = (Stance.REJECT, Stance.NEUTRAL, Stance.DEFER)
 _VERBS: Final = {Stance.REJECT: "rejects", Stance.NEUTRAL: "is neutral", Stance.DEFER: "defers"}
 _APPROVE: Final = {1: "one approves", 2: "two approve"}
@@ -205,7 +204,8 @@ _MARGIN: Final = Decimal("0.1")
 
 
 class StoppedByApproval(NamedTuple):
-    """So many approve, each so sure, and one does not: it carries. That one turns, and it fails."""
+    """`approving` agents approve and another one does not: it carries. That one approves too, and
+    it fails."""
 
     approving: int
     sure: Decimal
@@ -222,7 +222,7 @@ class StoppedByApproval(NamedTuple):
 
 
 def find_stopping_approval(mode: ConsensusMode, threshold: Decimal) -> StoppedByApproval | None:
-    """The smallest example for a rule; None if it has none, as where heads alone are counted."""
+    """Return the smallest example for a rule; None if it has none, such as a count of heads."""
     for example in _examples(threshold):
         certain = [DebateVote(Stance.APPROVE, example.sure)] * example.approving
         before = DebateVote(example.before, example.sure)

@@ -1,8 +1,8 @@
 """The dialogue, entry by entry (section 4): marks, status line, fields, body, whatever is missing.
 
 The lines come from the markdown scanner, so that a heading or a comment in a code block is only
-code. Everything that could be read is kept, together with what was odd about it. BNC-008: an
-entry is read the same whoever wrote it, by hand or with any tool.
+code. Everything that could be read is kept, together with its oddities. BNC-008: an entry is read
+in the same way, whether a person or a tool wrote it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from moot.protocols.debate.model import (
 
 _POSITION = re.compile(r"turn:[ \t]*([0-9]{1,9})[ \t]+round:[ \t]*([0-9]{1,9})")
 _EXACT_POSITION = re.compile(r"<!-- turn: [0-9]+ round: [0-9]+ -->")
-# BNC-072: the time may stand in brackets or bare (A-15). BNC-013: there is one author.
+# BNC-072: the time is in brackets or bare (A-15). BNC-013: there is one author.
 _STATUS = re.compile(
     r"(?:\[(?P<boxed>[^\[\]]*)\]|(?P<bare>[^\s\[\]]+))"
     r"[ \t]+\[author:[ \t]*(?P<author>[^\[\]]*?)[ \t]*\][ \t]+"
@@ -91,7 +91,7 @@ class _Reading:
         self.odd.append(Oddity(kind, line.number, text))
 
     def note_form(self, line: MarkdownLine, exact: str) -> None:
-        """R20 for the comment, A-39 for blanks behind it."""
+        """Note a comment that is not exact (R20), or has blanks after it (A-39)."""
         if line.text != exact:
             only_blanks = line.text.rstrip(" \t") == exact
             self.note(
@@ -189,7 +189,7 @@ class _Reading:
 
 
 class Dialogue(msgspec.Struct, frozen=True):
-    """`end` is where the section ends: with the file, or at a section that should stand above."""
+    """`end` is where the section ends: with the file, or at a section that belongs above it."""
 
     entries: tuple[DebateEntry, ...]
     marks: tuple[CommentMark, ...]
@@ -241,7 +241,7 @@ class _Walk:
         )
 
     def _read_on(self, start: int, number: int) -> tuple[int, int]:
-        """Read on until an entry has ended; gives the place after it."""
+        """Read until an entry has ended; return the place after it."""
         if (torn := _torn_head(self.text, start)) >= 0:
             number += self.text.count("\n", start, torn)
             self.entries.append(_torn_entry(self.text, torn, number, len(self.entries)))
@@ -254,7 +254,7 @@ class _Walk:
         return len(self.text), number
 
     def _take_between_entries(self, line: MarkdownLine) -> None:
-        """A line that belongs to no entry. BNC-127: comments of other keys are no flaw."""
+        """Take a line that belongs to no entry. BNC-127: comments of other keys are allowed."""
         key = read_comment_key(line)
         if line.kind is LineKind.HEADING and line.level == 2 and line.value in SECTIONS:
             self.headings.append(line)
@@ -288,7 +288,7 @@ class _Walk:
         return self._unended(gathered, swallowed)
 
     def _unended(self, gathered: list[MarkdownLine], swallowed: _Swallowed) -> tuple[int, int]:
-        """The file ended first; a block that is still open may have swallowed the marker."""
+        """Add an entry that the file's end cut off; an open block may have swallowed its marker."""
         if swallowed.fallback is None or swallowed.last != gathered[-1].number:
             self._add(gathered, yielded=False)
             return len(self.text), gathered[-1].number + 1
@@ -316,7 +316,7 @@ _LAST_LINE = re.compile(r"\s*(<[^\r\n]*)\Z")
 
 
 def _torn_head(text: str, start: int) -> int:
-    """Return where a first line stands that its writer never finished, and nothing else; or -1.
+    """Return where an unfinished first line begins, if nothing else follows; else -1.
 
     BNC-100, BNC-102: a file that broke off there ends with an incomplete entry, not stray text.
     """
@@ -324,12 +324,12 @@ def _torn_head(text: str, start: int) -> int:
     if line is None:
         return -1
     torn = line[1]
-    begun = _FIRST_LINE.startswith(torn) or (torn.startswith(_FIRST_LINE) and "-->" not in torn)
-    return line.start(1) if begun else -1
+    is_cut = _FIRST_LINE.startswith(torn) or (torn.startswith(_FIRST_LINE) and "-->" not in torn)
+    return line.start(1) if is_cut else -1
 
 
 def _torn_entry(text: str, start: int, line: int, index: int) -> DebateEntry:
-    """An entry of which nothing can be said but that it was begun."""
+    """Return an entry of which only the beginning of its first line is there."""
     return DebateEntry(
         index, line, start, len(text), "", None, None, "", "", "",
         (), "", line, False, has_head=False,
@@ -356,7 +356,7 @@ class _Swallowed:
         self.fallback: MarkdownLine | None = None
 
     def take(self, line: MarkdownLine, text: str) -> bool:
-        """Is this line, inside an open block, the entry's own marker?"""
+        """True if this line, inside an open block, is the entry's own marker."""
         if line.kind not in _SWALLOWING:
             self.opened = line.number if line.kind is LineKind.FENCE_OPEN else 0
             self.heads, self.fallback, self.last = 0, None, line.number

@@ -1,7 +1,7 @@
 """An entry before it is written: what its author gives, and what may not stand in it (A-65).
 
-Text from outside could forge a marker, a field or an entry of someone else. A flaw is a finding;
-only a draft without one becomes text.
+Text from outside could forge a marker, a field or another agent's entry. Each flaw is a finding;
+only a draft without findings is written.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ _ANY_KEY = re.compile(r"[a-z][a-z0-9_-]*:(?:[ \t]|\Z)")
 
 
 class EntryDraft(msgspec.Struct, frozen=True, kw_only=True):
-    """One contribution as its author gives it; empty fields are left out where they may be.
+    """One contribution as its author gives it; empty optional fields are left out.
 
-    `next_agent` is to speak next: it goes before whatever else is requested, where it is found
-    first (A-17).
+    `next_agent` is to speak next: its name is put first in the request, where a reader looks
+    (A-17).
     """
 
     author: str
@@ -71,7 +71,7 @@ def _decimal(text: str) -> str:
 
 
 def tidy_draft(draft: EntryDraft, escape: bool = False) -> EntryDraft:
-    """The draft with its line ends made alike; `escape` makes comments in its body harmless."""
+    """Return the draft with uniform line ends; `escape` makes comments in its body harmless."""
     body = draft.body.replace("\r\n", "\n")
     body = escape_comments(body) if escape else body
     lines = body.split("\n")
@@ -84,7 +84,7 @@ def tidy_draft(draft: EntryDraft, escape: bool = False) -> EntryDraft:
 
 
 def _request_with_next(draft: EntryDraft) -> str:
-    """BNC-087: the name of the next speaker stands first, where a reader finds it (A-17)."""
+    """BNC-087: put the name of the next speaker first, where a reader finds it (A-17)."""
     name, request = draft.next_agent, draft.action_requested
     if not name or request.startswith(name):
         return request
@@ -101,7 +101,7 @@ def find_flaws(draft: EntryDraft, rules: Rules) -> list[Finding]:
     ]
     for name in ("author", *FIELDS, "body"):
         breaches += _check_text(name, getattr(draft, name))
-    # BNC-144, BNC-146: else an agent could pass off its own words as the machine's.
+    # BNC-144, BNC-146: else an agent could pass off its own entry as the machine's.
     if says_generated(draft.body):
         message = "only the machine says of an entry that it was generated"
         breaches.append(_flaw("4.5", "machine_words", message, "body", "say it in other words"))
@@ -116,12 +116,12 @@ def find_flaws(draft: EntryDraft, rules: Rules) -> list[Finding]:
 
 
 def is_unfit(text: str) -> bool:
-    """Does it hold a marker, or bytes that are no text? Such a text may stand nowhere in a file."""
+    """True if it has a marker, or bytes that are no text: no part of a file may have these."""
     return MARKER_PATTERN.search(text) is not None or not is_text(text)
 
 
 def is_text(text: str) -> bool:
-    """BNC-001: an argument of a program may hold bytes that are no characters; a file may not."""
+    """BNC-001: true if it can be encoded: arguments may have bytes that are no characters."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -155,7 +155,7 @@ def _check_required(draft: EntryDraft, rules: Rules) -> Iterator[Finding]:
 def _check_vote(draft: EntryDraft) -> Iterator[Finding]:
     stance, sure = draft.stance.strip(), draft.confidence.strip()
     if stance and stance not in STANCES:
-        # BNC-151: a runtime's word is told what it is called here.
+        # BNC-151: for a runtime's stance, name the stance of a file.
         hint = explain_runtime_stance(stance) or f"one of {', '.join(STANCES)}"
         yield _flaw("R10", "INVALID_STANCE", f"{stance!r} is no stance", "stance", hint)
     if sure and not DECIMAL_PATTERN.fullmatch(sure):
@@ -188,11 +188,10 @@ def _check_summary(draft: EntryDraft) -> Iterator[Finding]:
             yield _flaw("4.4", "field_in_summary", message, "summary", _ONE_LINE)
 
 
-# Headings of an answer, set deep enough for an entry (4.5: level 3 or below).
+# Headings of an answer, moved to the levels that an entry may have (4.5: level 3 or below).
 #
-# Models like to begin an argument with `## What we know`. The document keeps levels 1 and 2 for
-# the session itself; an argument is not lost for that. All headings of the answer move together,
-# so that their order among each other stays.
+# Models like to begin an argument with `## What we know`, but levels 1 and 2 are for the session
+# itself. Moot moves all headings by the same number of levels, instead of refusing the answer.
 
 _DEEPEST: Final = 6
 _FIRST_FREE: Final = 3
@@ -230,24 +229,23 @@ def _marks(level: int) -> str:
     return "#" * min(_DEEPEST, level)
 
 
-# More context for a session that is under way: a subsection at the end of the Context (A-32).
+# More context for a running session: a subsection at the end of the Context (A-32).
 #
-# It is the one write that is not at the end of the file, so more is asked of it. BNC-061, BNC-062:
-# what stood there before must all be there afterwards, to the letter, and nothing but the
-# subsection may have appeared.
+# It is the only write that is not at the end of the file, so it is checked more strictly. BNC-061,
+# BNC-062: everything else must be the same afterwards, and only the subsection may be new.
 
 _HINT = "one line of title; no headings of level 1 to 3 in the text, every code block closed"
 
 
 def add_context_section(checked: CheckedSession, title: str, added: str) -> str:
-    """The whole file with one more subsection; Refused if that would change anything else."""
+    """Return the file with one more subsection; Refused if that would change anything else."""
     document = checked.document
     section = document.find_section("Context")
     if section is None or checked.has_blocking_errors:
         raise Refused(
             "invalid_session",
             "the file has errors; nothing is added to it",
-            hint="`moot debate check FILE` says what to mend",
+            hint="`moot debate check FILE` says what to fix",
         )
     kinds = {oddity.kind for oddity in document.oddities}
     body = added.replace("\r\n", "\n").strip()
@@ -261,8 +259,8 @@ def add_context_section(checked: CheckedSession, title: str, added: str) -> str:
 
 
 def _require_only_more(before: CheckedSession, text: str, title: str, added: str) -> None:
-    """Refused unless the file only grew: the same entries, the same sections, an old context that
-    the new one begins with, and no finding that was not there before."""
+    """Raise Refused unless the file only grew: the same entries and sections, a context that begins
+    with the old one, and no new finding."""
     after = check_document(read_document(text))
     differences = compare(before.document.text, text)
     same_sections = [section.name for section in after.document.sections] == [

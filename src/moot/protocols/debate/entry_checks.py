@@ -1,7 +1,7 @@
 """The checks on one entry by itself: identity, place, status line, fields, body, marker.
 
-They are asked of every entry, so a sound one costs next to nothing: a check that finds nothing
-gives an empty tuple.
+They run on every entry, so they are cheap for a valid one: a check that finds nothing returns an
+empty tuple.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 
 
 class EntryCase(msgspec.Struct, frozen=True, gc=False):
-    """What a check looks at: an entry, and the file it stands in."""
+    """What a check looks at: an entry, and the file that it is in."""
 
     entry: DebateEntry
     file: FileCase
@@ -43,12 +43,12 @@ Check = Callable[[EntryCase], Iterable[Flaw]]
 
 
 def flaw_in_entry(entry: DebateEntry, line: int | None = None, saw: str = "") -> tuple[Flaw, ...]:
-    """One flaw in this entry."""
+    """Return one flaw in this entry."""
     return (flaw_at(line or entry.line, saw, entry.id or f"entry {entry.index + 1}"),)
 
 
 def reader_noticed(kind: OddityKind) -> Check:
-    """What the reader noticed in the entry."""
+    """Return a check that reports oddities of this kind in the entry."""
 
     def noticed(case: EntryCase) -> Iterable[Flaw]:
         entry = case.entry
@@ -139,14 +139,13 @@ def bad_stance(case: EntryCase) -> Iterable[Flaw]:
     field = _field_with_value(entry, "stance")
     if field is None or entry.stance is not None:
         return _NONE
-    meant = explain_runtime_stance(field.value)  # BNC-151
-    return flaw_in_entry(
-        entry, field.line, f"{field.value!r} ({meant})" if meant else repr(field.value)
-    )
+    explanation = explain_runtime_stance(field.value)  # BNC-151
+    saw = f"{field.value!r} ({explanation})" if explanation else repr(field.value)
+    return flaw_in_entry(entry, field.line, saw)
 
 
 def bad_confidence(out_of_range: bool) -> Check:
-    """Not a number at all, or a number beyond 0 to 1: two codes, one look."""
+    """Return a check for numbers beyond 0 to 1, or for texts that are no number at all."""
 
     def unsound(case: EntryCase) -> Iterable[Flaw]:
         entry = case.entry
@@ -161,12 +160,12 @@ def bad_confidence(out_of_range: bool) -> Check:
 
 
 def _is_beyond(value: str) -> bool:
-    """A number, but below 0 or above 1; one with more digits than we read may lie between."""
+    """True for a number below 0 or above 1, not for one with too many digits."""
     return _NUMBER.fullmatch(value) is not None and not 0 <= Decimal(value) <= 1
 
 
 def field_given_twice(votes: bool) -> Check:
-    """Two stances would be two votes; two summaries are only untidy (A-50)."""
+    """Return a check for repeated votes, which is an error, or other repeated fields (A-50)."""
 
     def twice(case: EntryCase) -> Iterable[Flaw]:
         entry = case.entry
@@ -203,7 +202,7 @@ def unknown_field(newer: bool) -> Check:
 
 
 def not_yielded(shared: bool) -> Check:
-    """No marker (R4). In free-form another's entry may have come between (R6): `shared`."""
+    """Return a check for a missing marker (R4); `shared`: another entry came between (R6)."""
 
     def incomplete(case: EntryCase) -> Iterable[Flaw]:
         entry, file = case.entry, case.file
@@ -218,7 +217,7 @@ def not_yielded(shared: bool) -> Check:
 
 
 def status_says_unfinished(case: EntryCase) -> Iterable[Flaw]:
-    """BNC-096: the marker decides; a status that says otherwise is only untidy (A-34)."""
+    """BNC-096: report a status that contradicts the marker, which decides (A-34)."""
     entry = case.entry
     return (
         flaw_in_entry(entry, None, entry.status)

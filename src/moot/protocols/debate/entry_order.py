@@ -1,6 +1,6 @@
 """Entries in their order: doubles left out (R7), numbers and times that go back noted (R8, A-60).
 
-Needs no settings, so that a file with broken ones is still told what else is wrong.
+Needs no settings, so that a file with invalid settings still gets these remarks.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from moot.protocols.debate.model import DebateEntry, SessionDocument
 
 
 class RemarkKind(StrEnum):
-    """What is worth saying of an entry in its place; the rule tables say how grave it is."""
+    """What is unusual about an entry in its place; the rule tables give the severity."""
 
     DOUBLE = auto()
     CONFLICTING_DOUBLE = auto()
@@ -46,9 +46,9 @@ class EntryRemark(msgspec.Struct, frozen=True, gc=False):
 
 
 def drop_doubles(document: SessionDocument) -> tuple[list[DebateEntry], list[EntryRemark]]:
-    """BNC-106: of entries with one id the first counts (R7).
+    """BNC-106: keep only the first of entries with the same id (R7).
 
-    The remark tells a mere copy from another text under the same id (A-52).
+    The remark says whether the other is a copy or has another text (A-52).
     """
     first: dict[str, DebateEntry] = {}
     entries: list[DebateEntry] = []
@@ -86,7 +86,7 @@ def remark_on_order(entries: Iterable[DebateEntry], created: Millis | None) -> l
 
 
 def _compare_places(place: tuple[int, int], here: tuple[int, int]) -> RemarkKind | None:
-    """BNC-107: places are compared as (round, turn), so turns may begin anew in a round (A-03)."""
+    """BNC-107: compare places as (round, turn): turns begin again in each round (A-03)."""
     if here < place:
         return RemarkKind.BACKWARDS
     if here == place:
@@ -104,7 +104,7 @@ def _describe_step(place: tuple[int, int], here: tuple[int, int]) -> str:
 def _time_remark(
     entry: DebateEntry, latest: Millis | None, created: Millis | None
 ) -> list[EntryRemark]:
-    """A time in whole seconds is not earlier than one with a fraction in the same second."""
+    """Remark on an earlier time; whole seconds are not earlier than a fraction of that second."""
     moment = entry.latest_millis or 0
     if created is not None and moment < created:
         return [EntryRemark(RemarkKind.BEFORE_CREATED, entry)]
@@ -113,17 +113,17 @@ def _time_remark(
     return []
 
 
-# R13: who spoke too early in a round in which the listed order holds.
+# R13: who spoke too early in a round with the listed order.
 #
-# An entry is out of order if somebody who stands above its author in the list makes, later in the
-# same round, an entry that was still due: one of its first `max-turns-per-round`. An entry beyond
-# those shows nobody to have been early; that one is itself too many, which another norm says.
+# An entry is out of order if an agent above its author in the list makes, later in the same round,
+# an entry that was still due: one of its first `max-turns-per-round`. An entry beyond those does
+# not make earlier ones out of order; it is itself one too many, which another rule reports.
 
 Entry = TypeVar("Entry")
 
 
 class ListedOrder(Generic[Entry]):
-    """A round as it is read: the entries that nobody from above has followed so far."""
+    """A round while it is read: the entries that no agent from above has followed so far."""
 
     def __init__(self, turns: int) -> None:
         self._turns = turns
@@ -131,9 +131,9 @@ class ListedOrder(Generic[Entry]):
         self._unfollowed: dict[int, list[Entry]] = {}
 
     def take(self, place: int, entry: Entry) -> list[Entry]:
-        """One entry further, by the agent at this place of the list; which ones were too early.
+        """Take an entry of the agent at this place of the list; return those that were too early.
 
-        It costs the length of the list, not of the round, and names each entry once.
+        The cost depends on the length of the list, not of the round; each entry is named once.
         """
         made = self._made[place] = self._made.get(place, 0) + 1
         early: list[Entry] = []

@@ -33,7 +33,7 @@ from moot.protocols.debate.writer import (
     require_no_errors,
 )
 
-# Who skipped a turn, where a person did: a name, or the operator whom nothing names.
+# The person who skipped a turn: a name, or `the operator`.
 _SKIPPED: Final = re.compile(rf"Skipped by ({THE_OPERATOR}|[\w.-]{{1,99}})\.\Z")
 PolicyDraft = Callable[[Rules, str, FailedAnswer | None], EntryDraft]
 POLICY_ENTRIES: Final[dict[Escalation, PolicyDraft]] = {
@@ -43,10 +43,10 @@ POLICY_ENTRIES: Final[dict[Escalation, PolicyDraft]] = {
 
 
 def is_written_by_policy(entry: DebateEntry, rules: Rules) -> bool:
-    """Does it say what the policy writes, to the letter, and so nothing of its own?
+    """True if it is exactly what the policy writes.
 
-    BNC-144: else an agent could pass off its own words as the machine's. A reason that it names is
-    one of a closed set, with numbers only.
+    BNC-144: else an agent could pass off its own entry as the machine's. A reason in it is one of a
+    closed set, with numbers only.
     """
     failure = find_failed_answer(entry.field_value("summary"))
     drafts = [write(rules, entry.author, failure) for write in POLICY_ENTRIES.values()]
@@ -59,7 +59,7 @@ def is_written_by_policy(entry: DebateEntry, rules: Rules) -> bool:
 
 
 def tells_failed_turn(entry: DebateEntry, rules: Rules) -> bool:
-    """Is it, to the letter, what this session's policy writes for somebody who has failed?"""
+    """True if it is exactly what this session's policy writes for an agent that has failed."""
     failure, write = (
         find_failed_answer(entry.field_value("summary")),
         POLICY_ENTRIES.get(rules.escalation),
@@ -72,7 +72,8 @@ def tells_failed_turn(entry: DebateEntry, rules: Rules) -> bool:
 
 
 def find_silent_agents(course: Course) -> tuple[str, ...]:
-    """Whose silence holds the session up: the one to speak, or in free-form all who have not."""
+    """Return the agents that the session waits for: the next speaker, or in free-form all that
+    have not spoken."""
     due = find_standing(course).due
     running = course.running_round
     if course.rules.turn_order is not TurnOrder.FREE_FORM or running is None:
@@ -85,9 +86,9 @@ def draft_overdue_entries(checked: CheckedSession, now: Millis) -> tuple[EntryDr
 
     BNC-138: after a deadlock the default action is summed up by `system` (7.4, A-30).
 
-    Whoever began an entry and never yielded it is silent like any other, and comes first; but what
-    someone began out of turn is not the policy's to remove. Under the `human` policy nothing is
-    written: the session waits until that person acts (BNC-051).
+    An agent with an open entry is silent like any other, and comes first; but the policy does not
+    remove an entry that was begun out of turn. Under the `human` policy nothing is written: the
+    session waits until that person acts (BNC-051).
     """
     course = require_course(checked)
     if find_deadlock_policy(checked) is Escalation.DEFAULT_ACTION:
@@ -110,10 +111,10 @@ def draft_overdue_entries(checked: CheckedSession, now: Millis) -> tuple[EntryDr
 def draft_failed_turn(
     checked: CheckedSession, agent: str, failure: FailedAnswer
 ) -> EntryDraft | None:
-    """The entry for somebody who has certainly failed, before its time is up (G-01).
+    """Return the entry for an agent that has certainly failed, before its time is up (G-01).
 
-    3.3: the policy also applies when the session cannot progress. None if nobody waits for this
-    agent, if it began an entry itself, or if a person is to act (BNC-051).
+    3.3: the policy also applies when the session cannot progress. None if the session does not wait
+    for this agent, if there is an open entry, or if a person must act (BNC-051).
     """
     course = require_course(checked)
     write = POLICY_ENTRIES.get(course.rules.escalation)
@@ -126,7 +127,7 @@ def draft_failed_turn(
 def draft_skipped_turn(
     checked: CheckedSession, now: Millis, person: str | None = None
 ) -> tuple[CheckedSession, EntryDraft]:
-    """The placeholder with which an operator passes over the silent agent, and what it follows."""
+    """Return the file without an open entry, and the placeholder that skips the silent agent."""
     _require_waiting(checked, now)
     course = require_course(checked)
     silent = find_silent_agents(course)[0]
@@ -135,7 +136,8 @@ def draft_skipped_turn(
 
 
 def make_resumption_mark(checked: CheckedSession, now: Millis) -> tuple[CheckedSession, str]:
-    """The mark with which an operator gives the late agent its time again, and what it follows."""
+    """Return the file without an open entry, and the mark that gives the late agent its time
+    again."""
     _require_waiting(checked, now)
     checked = drop_open_entry(checked)
     text = checked.document.text

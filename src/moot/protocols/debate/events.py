@@ -1,8 +1,8 @@
-"""What may stand in the ledger: the pieces of a session file, in their order.
+"""The events of a session: the pieces of its file, in their order.
 
-The pieces of a session, put together, are its file to the byte. A piece that is short enough
-stands in its event as `text`; a longer one is stored beside it and cited by its hash. `digest` is
-the SHA-256 of the whole file up to the end of the piece, as its author saw it.
+The pieces of a session, put together, are its file to the byte. The event has a short piece as
+`text`; a longer one is stored as an artifact and cited by its hash. `digest` is the SHA-256 of the
+whole file up to the end of the piece, as its author saw it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Piece(Event, frozen=True, kw_only=True):
 
 
 class SessionBegan(Piece, frozen=True, kw_only=True):
-    """Everything above the first entry. Recorded by `system`, it was only observed."""
+    """Everything above the first entry. If `system` recorded it, it was only observed."""
 
     session_id: str
     file: str
@@ -36,11 +36,11 @@ class SessionBegan(Piece, frozen=True, kw_only=True):
 
 
 class Spoken(Piece, frozen=True, kw_only=True):
-    """An entry: what follows from it, read off its bytes.
+    """An entry, with the facts from its bytes.
 
-    `names` are the agents that its action_requested names, in their order. `double`: its id stood
-    in the file before. `sound` is False if the file has an error there. `resumed`: an operator's
-    mark stands above it.
+    `names` are the agents that its action_requested names, in their order. `double`: its id was in
+    the file before. `sound` is False if the file has an error there. `resumed`: an operator's mark
+    is above it.
     """
 
     id: str
@@ -64,7 +64,7 @@ class EntryYielded(Spoken, frozen=True, kw_only=True):
 
 
 class EntryObserved(Spoken, frozen=True, kw_only=True):
-    """An entry that was found in the file: who wrote it is what the file says, not proved."""
+    """An entry that was found in the file: the file names its author, nothing proves it."""
 
 
 class EntryGenerated(Spoken, frozen=True, kw_only=True):
@@ -87,11 +87,11 @@ class SessionResumed(Piece, frozen=True, kw_only=True):
 
 
 class ContextAdded(Piece, frozen=True, kw_only=True):
-    """A subsection of the context, put in at `start`: what stood there moved on."""
+    """A subsection of the context, inserted at `start`."""
 
 
 class TurnTimedOut(Event, frozen=True, kw_only=True):
-    """Time was up. Nothing was written into the file by this."""
+    """Time was up. This wrote nothing into the file."""
 
     agents: list[str]
     round: int
@@ -118,14 +118,6 @@ class FileMoved(Event, frozen=True, kw_only=True):
 
 
 EVENTS = (
-    SessionBegan,
-    EntryYielded,
-    EntryObserved,
-    EntryGenerated,
-    EntrySigned,
-    SessionResumed,
-    ContextAdded,
-    TurnTimedOut,
-    SessionEnded,
-    FileMoved,
+    *(SessionBegan, EntryYielded, EntryObserved, EntryGenerated, EntrySigned, SessionResumed),
+    *(ContextAdded, TurnTimedOut, SessionEnded, FileMoved),
 )

@@ -29,7 +29,7 @@ from moot.protocols.debate.settings import SETTING_READERS, KnownSettings, expla
 # A row of this protocol's tables: the shared `Rule`, whose messages are whole sentences.
 #
 # A message reads "the stance is none of the four: 'maybe'": the row's sentence, then what the
-# check saw in this place. A check gives one breach for each place where the norm is not kept.
+# check saw in this place.
 
 Subject = TypeVar("Subject")
 # What the check saw (nothing, if the sentence says it all), where, and on which line.
@@ -37,7 +37,7 @@ Flaw = tuple[str, str | None, int | None]
 
 
 def flaw_at(line: int | None, saw: str = "", where: str | None = None) -> Flaw:
-    """A breach on this line."""
+    """Return a breach on this line."""
     return saw, where, line
 
 
@@ -51,7 +51,7 @@ def norm(
     *,
     requirement: str | tuple[str, ...] = (),
 ) -> Rule[Subject]:
-    """`id` is a rule of the document (R1 to R20) or the section that says it."""
+    """Make a row; `id` is a rule of the document (R1 to R20) or its section."""
 
     def check_in_full(subject: Subject) -> Iterable[Breach]:
         flaws = check(subject)
@@ -85,7 +85,7 @@ class FileCase(msgspec.Struct, frozen=True):
 
 
 def reader_noticed(kind: OddityKind) -> Check:
-    """What the reader noticed about the file."""
+    """Return a check that reports oddities of this kind in the file."""
 
     def noticed(case: FileCase) -> Iterator[Flaw]:
         for oddity in case.document.oddities:
@@ -104,7 +104,7 @@ def other_extension(case: FileCase) -> Iterator[Flaw]:
 
 
 def header_line_missing(key: str) -> Check:
-    """A header line that is not there, or says nothing."""
+    """Return a check for a header line that is missing or empty."""
 
     def missing(case: FileCase) -> Iterator[Flaw]:
         line = case.find_header_line(key)
@@ -124,7 +124,7 @@ def header_permuted(case: FileCase) -> Iterator[Flaw]:
 
 
 def header_not_first(case: FileCase) -> Iterator[Flaw]:
-    """Nothing stands above the header or between its lines, not even a blank line."""
+    """Report anything above the header or between its lines, even a blank line."""
     lines = [line for line in case.document.header if line.key in HEADER_KEYS]
     for wanted, line in enumerate(lines, start=1):
         if line.line != wanted:
@@ -139,7 +139,7 @@ def header_inexact(case: FileCase) -> Iterator[Flaw]:
 
 
 def header_extra(newer: bool) -> Check:
-    """A fourth comment, or one of the three again: wrong in 0.1, a note later (A-47)."""
+    """Return a check for a fourth comment or a repeated one: an error in 0.1 only (A-47)."""
 
     def more(case: FileCase) -> Iterator[Flaw]:
         known: set[str] = set()
@@ -227,10 +227,10 @@ def sections_permuted(case: FileCase) -> Iterator[Flaw]:
     places = [section for section in first if section is not None]
     for above, below in pairwise(places):
         if below.line < above.line:
-            yield flaw_at(below.line, f"{below.name} stands above {above.name}")
+            yield flaw_at(below.line, f"{below.name} is above {above.name}")
             return
     if document.title is not None and places and document.title.line > places[0].line:
-        yield flaw_at(document.title.line, "the title stands below a section")
+        yield flaw_at(document.title.line, "the title is below a section")
 
 
 def section_given_twice(case: FileCase) -> Iterator[Flaw]:
@@ -290,8 +290,8 @@ def unknown_setting(newer: bool) -> Check:
     def unknown(case: FileCase) -> Iterator[Flaw]:
         for setting in case.document.settings.settings if case.document.settings else ():
             if setting.key not in SETTING_READERS and case.is_newer_minor is newer:
-                meant = explain_runtime_setting(setting.key)  # BNC-159
-                saw = f"{setting.key} ({meant})" if meant else setting.key
+                explanation = explain_runtime_setting(setting.key)  # BNC-159
+                saw = f"{setting.key} ({explanation})" if explanation else setting.key
                 yield flaw_at(setting.line, saw, setting.key)
 
     return unknown

@@ -1,6 +1,6 @@
 """The rules of a session file, one row each: R1 to R20 and the sections that say more.
 
-The tables stand in the order they are asked: the version alone, the file's parts, each entry by
+The tables are in the order of the checks: the version alone, the file's parts, each entry by
 itself, the entries in their order. R1 to R3 compare two versions of a file and are in
 `compare.py`; R5 binds `writer.py`, and who may speak is in `turns.py`. Codes in capitals
 are those that other tools of this protocol know; ours are in small letters (D-06). A-nn are the
@@ -21,8 +21,8 @@ from moot.protocols.debate.file_checks import FileCase, Flaw, flaw_at, norm
 from moot.protocols.debate.model import DebateEntry, OddityKind, TurnOrder
 from moot.protocols.debate.settings import ODD_NAME_CODE, ODD_OPTION_CODE, KnownSettings
 
-# BNC-010: what the document says MUST be is an error, as rows are unless they say otherwise; what
-# SHOULD be is a warning. The readings name the exceptions.
+# BNC-010: a MUST of the document is an error, the default of a row; a SHOULD is a warning. The
+# readings name the exceptions.
 _WARNING, _INFO = Severity.WARNING, Severity.INFO
 _RENAME = "give the file a name that ends with .md"
 _HEADER = "begin the file with the three lines <!-- bounce-protocol: 0.1 -->, created, session-id"
@@ -34,7 +34,7 @@ NO_TURN_LEFT_CODE: Final = "no_turn_left"
 NOT_CLOSING_CODE: Final = "not_a_closing"
 _LATER = "a later version may know it; it is ignored here"
 
-# R9: asked before anything else, and if it finds something, nothing else is asked.
+# R9: checked before anything else; after a finding nothing else is checked.
 VERSION_RULES: Final = (
     norm("R9", "version_major", "only major version 0 is known here", file.other_major,
          "read this file with a program for its version",
@@ -60,14 +60,14 @@ FILE_RULES: Final = (
     norm("3.1", "MISSING_SESSION_ID", "the header line session-id is missing",
          file.header_line_missing("session-id"), _HEADER,
          requirement=("BNC-024", "BNC-028", "BNC-149", "BNC-153")),
-    norm("3.1", "header_order", "the header lines stand in another order", file.header_permuted,
+    norm("3.1", "header_order", "the header lines are in another order", file.header_permuted,
          _HEADER, requirement="BNC-019"),
     norm("3.1", "header_not_first", "the header is not the first three lines",
          file.header_not_first, _HEADER, requirement="BNC-018"),
     norm("3.1", "header_form", "a header line is not written exactly", file.header_inexact, _FORM,
          requirement="BNC-027"),
     norm("3.1", "header_extra", "the header has exactly three lines", file.header_extra(False),
-         "take the further comment away", requirement="BNC-018"),
+         "remove the further comment", requirement="BNC-018"),
     norm("R9", "header_extra", "a header line we do not know", file.header_extra(True), _LATER,
          _INFO, requirement=("BNC-110", "BNC-162")),
     norm("3.1", "INVALID_PROTOCOL_VERSION", "the version is not MAJOR.MINOR", file.bad_version,
@@ -89,7 +89,7 @@ FILE_RULES: Final = (
          "write it right below the header", requirement="BNC-029"),
     norm("3.2", "EMPTY_TITLE", "the session has no name", file.empty_title,
          "say after `# Bounce Session:` what it is about", requirement="BNC-030"),
-    norm("3.2", "text_before_title", "only the header stands above the title",
+    norm("3.2", "text_before_title", "only the header is above the title",
          file.reader_noticed(OddityKind.TEXT_BEFORE_TITLE), "move it into the Context section",
          requirement=("BNC-018", "BNC-029")),
     norm("3.3", "MISSING_RULES_SECTION", "there is no section `## Protocol Rules`",
@@ -101,9 +101,9 @@ FILE_RULES: Final = (
     norm("3.5", "MISSING_DIALOGUE_SECTION", "there is no section `## Dialogue`",
          file.no_section("Dialogue"), "write it below the context; entries follow it",
          requirement="BNC-003"),
-    norm("3", "section_order", "the parts stand in another order", file.sections_permuted,
+    norm("3", "section_order", "the parts are in another order", file.sections_permuted,
          "title, Protocol Rules, Context, Dialogue", requirement="BNC-003"),
-    norm("3", "duplicate_section", "a section stands there twice", file.section_given_twice,
+    norm("3", "duplicate_section", "a section is there twice", file.section_given_twice,
          "keep the first one", requirement="BNC-003"),
     norm("3.4", "unknown_section", "a section that the format does not know", file.unknown_section,
          "use headings of level 3 inside the Context", _WARNING, requirement="BNC-060"),
@@ -122,7 +122,7 @@ FILE_RULES: Final = (
          file.setting_problem(ODD_NAME_CODE),
          "lower-case letters, digits and hyphens, two or more", _WARNING, requirement="BNC-037"),
     norm("R19", ODD_OPTION_CODE, "an option has a value we do not know, so it does not count",
-         file.setting_problem(ODD_OPTION_CODE), "mend the comment under the rules block", _WARNING,
+         file.setting_problem(ODD_OPTION_CODE), "fix the comment under the rules block", _WARNING,
          requirement="BNC-127"),
     norm("5", "DUPLICATE_AGENT_NAME", "agents' names are unique",
          file.setting_problem("DUPLICATE_AGENT_NAME"), "list every agent once",
@@ -135,7 +135,7 @@ FILE_RULES: Final = (
     norm("3.3", "duplicate_rule", "a setting is given twice", file.setting_given_twice,
          "keep one of them", requirement="BNC-058"),
     norm("3.3", "unknown_rule", "a setting that the format does not know",
-         file.unknown_setting(False), "take it away, or check its spelling", _WARNING,
+         file.unknown_setting(False), "remove it, or check its spelling", _WARNING,
          requirement=("BNC-058", "BNC-159")),
     norm("R9", "unknown_rule", "a setting we do not know", file.unknown_setting(True), _LATER,
          _INFO, requirement=("BNC-110", "BNC-162")),
@@ -171,7 +171,7 @@ ENTRY_RULES: Final = (
          entry.field_given_twice(True), "keep one of them", requirement="BNC-067"),
     norm("4.4", "field_again", "the field is given twice; the first counts",
          entry.field_given_twice(False), "keep one of them", _WARNING, requirement="BNC-067"),
-    norm("4.4", "field_order", "the fields stand in another order", entry.fields_permuted,
+    norm("4.4", "field_order", "the fields are in another order", entry.fields_permuted,
          _ALL_FIELDS, _WARNING, requirement="BNC-067"),
     norm("4.4", "unknown_field", "a field that the format does not know",
          entry.unknown_field(False), "a blank line divides the fields from the body", _WARNING,
@@ -179,7 +179,7 @@ ENTRY_RULES: Final = (
     norm("R9", "unknown_field", "a field we do not know", entry.unknown_field(True), _LATER, _INFO,
          requirement=("BNC-110", "BNC-162")),
     norm("R4", "MISSING_YIELD_MARKER", "the entry is incomplete: it has no <!-- yield -->",
-         entry.not_yielded(False), "its author writes <!-- yield --> on a line of its own",
+         entry.not_yielded(False), "its author writes <!-- yield --> alone on a line",
          requirement=("BNC-092", "BNC-096", "BNC-150")),
     norm("R6", "MISSING_YIELD_MARKER", "another entry begins before this one was yielded",
          entry.not_yielded(True), "append whole entries: `moot debate add`", _WARNING,
@@ -189,7 +189,7 @@ ENTRY_RULES: Final = (
          requirement="BNC-096"),
 )  # fmt: skip
 
-# 4.4: where the output is structured a vote is required, in free text it may be left out (A-51).
+# 4.4: structured output requires a vote, in free text it may be left out (A-51).
 STRUCTURED_RULES: Final = (
     norm("4.4", "MISSING_REQUIRED_FIELD", "a field is required where the output is structured",
          entry.missing_field, _ALL_FIELDS, requirement=("BNC-056", "BNC-079", "BNC-086")),
@@ -215,7 +215,7 @@ FREE_TEXT_RULES: Final = (
          requirement=("BNC-057", "BNC-079")),
 )  # fmt: skip
 
-# Asked only of entries in which the reader noticed something odd: most have nothing.
+# Only for entries in which the reader noticed something odd: most have nothing.
 ODDITY_RULES: Final = (
     norm("4.4", "summary_long", "a summary has one or two lines",
          entry.reader_noticed(OddityKind.LONG_SUMMARY), "say the rest in the body", _WARNING,
@@ -231,15 +231,15 @@ ODDITY_RULES: Final = (
          "use ###, or a blank line above the rule", _WARNING, requirement="BNC-091"),
     norm("4.6", "unclosed_block", "a code block or comment in the body is never closed",
          entry.reader_noticed(OddityKind.UNCLOSED_BLOCK),
-         "it was taken to end at the marker; close it", _WARNING, requirement="BNC-092"),
+         "Moot reads it up to the marker; close it", _WARNING, requirement="BNC-092"),
     norm("R20", "comment_form", "a comment of the protocol is not written exactly",
          entry.reader_noticed(OddityKind.COMMENT_FORM), _FORM, requirement="BNC-128"),
-    norm("R20", "trailing_space", "blanks stand behind a comment of the protocol",
-         entry.reader_noticed(OddityKind.TRAILING_SPACE), "take them away", _WARNING,
+    norm("R20", "trailing_space", "blanks follow a comment of the protocol",
+         entry.reader_noticed(OddityKind.TRAILING_SPACE), "remove them", _WARNING,
          requirement="BNC-128"),
     norm("4.2", "blank_in_head", "a blank line inside the head of an entry",
          entry.reader_noticed(OddityKind.BLANK_IN_HEAD),
-         "id, turn and status are the first three lines; take the blank line away",
+         "id, turn and status are the first three lines; remove the blank line",
          requirement=("BNC-067", "BNC-068")),
 )  # fmt: skip
 
@@ -251,9 +251,9 @@ _ROWS: Final = {
 
 
 def rules_for_entry(written: DebateEntry, seen: FileCase) -> tuple[Rule[EntryCase], ...]:
-    """Return the rows to ask of this entry of this file.
+    """Return the rows for this entry of this file.
 
-    BNC-126: they are the same for everyone, the judge and the system included.
+    BNC-126: they are the same for every author, the judge and the system included.
     """
     return _ROWS[seen.settings.is_structured, bool(written.oddities)]
 
@@ -289,7 +289,7 @@ def _is_ordered(known: KnownSettings) -> bool:
 
 
 ORDER_RULES: Final = (
-    norm("R7", "DUPLICATE_ENTRY_ID", "the same entry stands there again and is ignored",
+    norm("R7", "DUPLICATE_ENTRY_ID", "the same entry is there again and is ignored",
          _if_remarked(RemarkKind.DOUBLE), "nothing is lost; ids are for one entry each", _WARNING,
          requirement="BNC-106"),
     norm("R7", "duplicate_entry_conflict", "another entry under a known id is ignored",
@@ -297,7 +297,7 @@ ORDER_RULES: Final = (
          requirement="BNC-106"),
     norm("R8", "ROUND_NOT_MONOTONIC", "turns and rounds never go back",
          _if_remarked(RemarkKind.BACKWARDS),
-         "the file is damaged, or two wrote at once; mend its copy",
+         "the file is damaged, or two agents wrote at once; fix a copy of it",
          requirement=("BNC-107", "BNC-113", "BNC-155")),
     norm("R8", "duplicate_turn", "two entries have the same turn and round",
          _if_remarked(RemarkKind.SAME_PLACE, _is_ordered), "`moot debate add` counts them",
@@ -311,7 +311,7 @@ ORDER_RULES: Final = (
          _if_remarked(RemarkKind.UNKNOWN_AGENT),
          "only listed agents take part; judge and system after the end",
          requirement=("BNC-114", "BNC-125", "BNC-154")),
-    norm("R13", "OUT_OF_ORDER_TURN", "an agent spoke before one that stands above it in the list",
+    norm("R13", "OUT_OF_ORDER_TURN", "an agent spoke before one that is above it in the list",
          _if_remarked(RemarkKind.OUT_OF_ORDER), "the entry stays; keep to the listed order",
          _WARNING, requirement="BNC-116"),
     norm("R14", "OUT_OF_ORDER_TURN", "someone else was named to speak",

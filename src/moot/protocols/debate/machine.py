@@ -3,11 +3,10 @@
     (none) --began--> not-started --yielded, observed, generated--> active --> ended: ...
                                           `--timed out--> the operator, or the policy, acts
 
-`TRANSITIONS` is the automaton of the session itself (`phases.py`), the same that a bare file runs
-through. What may be recorded is in `rules.py`, what follows from it in `machine.py`. A
-timeout is only noted here: the entry that a policy writes needs the file, so whoever has the file
-at hand writes it (`moot debate tick`), and nothing in the ledger ever runs ahead of a file that
-others write to by hand.
+`TRANSITIONS` is the automaton of the session itself (`phases.py`), the same as for a bare file. The
+rules are in `rules.py`. A timeout is only recorded here: the entry that a policy writes needs the
+file, so a process with the file writes it (`moot debate tick`). So the ledger never runs ahead of a
+file that others write to by hand.
 """
 
 from __future__ import annotations
@@ -78,11 +77,11 @@ from moot.protocols.debate.state import (
 )
 from moot.protocols.debate.turns import find_standing
 
-# What follows from each event: the file is longer, a turn was taken, a session may have ended.
+# The state after each event: the file is longer, a turn was taken, a session may have ended.
 
 
 def evolve(state: State, recorded: Recorded[Any]) -> State:
-    """Total: an event that does not fit its session leaves it as it was."""
+    """Return the state after an event; an event that does not fit the session changes nothing."""
     event = recorded.event
     if state.rules is None and not isinstance(event, did.SessionBegan):
         return state
@@ -102,14 +101,14 @@ def _lengthen(state: State, event: did.Piece) -> State:
         size=state.size + event.size,
         digest=event.digest,
         timed_out=False,
-        # BNC-145: one who failed early leaves nobody else late.
+        # BNC-145: an agent that failed early does not make others late.
         escalating=isinstance(event, did.EntryGenerated)
         and find_failed_answer(event.summary) is None,
     )
 
 
 def apply_entry(state: State, event: did.Spoken) -> State:
-    """The session after one more entry: the same walk that `course.py` makes, one step of it."""
+    """Return the session after one more entry: one step of the walk of `course.py`."""
     rules = state.rules
     longer = _resumed_at(_lengthen(state, event), event.resumed)
     if rules is None or event.double:
@@ -134,7 +133,7 @@ def apply_entry(state: State, event: did.Spoken) -> State:
 
 
 def _entry_of(event: did.Spoken) -> DebateEntry:
-    """As much of the entry as the walk looks at."""
+    """Return the parts of the entry that the walk uses."""
     vote = (("stance", event.stance), ("confidence", event.confidence))
     fields = tuple(EntryField(name, value, 0) for name, value in vote if value)
     status = EntryStatus.CLOSED if event.closes else EntryStatus.YIELD
@@ -149,7 +148,7 @@ def _yielded(state: State, event: did.EntryYielded) -> State:
 
 
 def _observed(state: State, event: did.EntryObserved) -> State:
-    """BNC-008: it counts like any other; its author may sign it later."""
+    """BNC-008: count it like any other; its author may sign it later."""
     entry = UnsignedEntry(event.id, event.author, event.start, event.size, event.sha256)
     newest = (*state.unsigned, entry)[-MOST_UNSIGNED:]
     return msgspec.structs.replace(apply_entry(state, event), unsigned=newest)
@@ -161,14 +160,14 @@ def _signed(state: State, event: did.EntrySigned) -> State:
 
 
 def _resumed_at(state: State, at: Millis | None) -> State:
-    """The latest resumption counts, whatever order the marks stand in."""
+    """Return the state with the latest resumption, whatever the order of the marks."""
     if at is None or (state.resumed is not None and at <= state.resumed):
         return state
     return msgspec.structs.replace(state, resumed=at)
 
 
 def _context(state: State, event: did.ContextAdded) -> State:
-    """BNC-062: the running turn's time goes on as before; what stood below has moved."""
+    """BNC-062: move the pieces below; the running turn keeps its time."""
     moved = tuple(
         msgspec.structs.replace(entry, start=entry.start + event.size) for entry in state.unsigned
     )
@@ -181,10 +180,6 @@ def _context(state: State, event: did.ContextAdded) -> State:
     )
 
 
-def _ended(state: State, _event: did.SessionEnded) -> State:
-    return state  # the entry before it has already ended the session; this only says how
-
-
 _EVOLVE: Final[dict[type[Event], Callable[[State, Any], State]]] = {
     did.SessionBegan: _began,
     did.EntryYielded: _yielded,
@@ -194,7 +189,7 @@ _EVOLVE: Final[dict[type[Event], Callable[[State, Any], State]]] = {
     did.SessionResumed: lambda state, event: _resumed_at(_lengthen(state, event), event.said_at),
     did.ContextAdded: _context,
     did.TurnTimedOut: lambda state, _event: msgspec.structs.replace(state, timed_out=True),
-    did.SessionEnded: _ended,
+    did.SessionEnded: lambda state, _event: state,  # the entry before it has ended the session
     did.FileMoved: lambda state, event: msgspec.structs.replace(state, file=event.file),
 }
 
@@ -214,7 +209,7 @@ def decide(state: State, command: Command, context: Context) -> Decision:
 
 
 def _draft_piece(actor: VerifiedActor, event: did.Piece) -> Draft:
-    """A piece that is too long for its event is cited by its hash."""
+    """Return the draft; a piece that is too long for its event is cited by its hash."""
     if actor.kind is KeyClass.HUMAN:
         event = msgspec.structs.replace(event, attended=actor.attended)
     cited = ArtifactRef(event.sha256, event.size, MEDIA_TYPE)
@@ -316,12 +311,12 @@ _DRAFTS: Final[dict[type[Command], Callable[[DebateCase[Any]], Iterable[Draft]]]
 
 
 def agenda(state: State, now: Millis) -> tuple[Due, ...]:
-    """BNC-166: whose turn it is and until when; BNC-051: or the person who is waited for."""
+    """BNC-166: list whose turn it is and until when; BNC-051: or the person who must act."""
     if state.rules is None or state.phase.has_ended:
         return _agenda_of_deadlock(state)
     if state.blocked:
         hint = f"moot debate check {state.file}"
-        return (Due(who=OPERATOR, what="mend the file", subject=state.title, hint=hint),)
+        return (Due(who=OPERATOR, what="fix the file", subject=state.title, hint=hint),)
     here = find_standing(course_from_state(state, state.rules), now)
     place = f"{state.title}: round {here.round} turn {here.turn}"
     if here.timed_out and state.rules.escalation is Escalation.HUMAN:
@@ -345,7 +340,7 @@ def agenda(state: State, now: Millis) -> tuple[Due, ...]:
     )
 
 
-# 7.4: what a deadlock waits for, under the policies that something follows from.
+# 7.4: what a deadlock waits for, under the policies that ask for an action.
 _AFTER_DEADLOCK: Final = {
     Escalation.HUMAN: ("decide a deadlock", "close FILE --reason ..."),
     Escalation.DEFAULT_ACTION: ("apply the default action", "tick FILE"),
@@ -353,7 +348,7 @@ _AFTER_DEADLOCK: Final = {
 
 
 def _agenda_of_deadlock(state: State) -> tuple[Due, ...]:
-    """BNC-138: the operator is told of a deadlock until `system` has summed up what followed."""
+    """BNC-138: list a deadlock for the operator until `system` has summed it up."""
     if state.rules is None or state.phase is not Phase.DEADLOCK or state.summed_up:
         return ()
     what, words = _AFTER_DEADLOCK.get(state.rules.escalation, ("", ""))
@@ -362,7 +357,7 @@ def _agenda_of_deadlock(state: State) -> tuple[Due, ...]:
 
 
 def timeouts(state: State, now: Millis) -> Iterable[Command]:
-    """BNC-145: time is up after the deadline, not at it (A-23); it is noted once."""
+    """BNC-145: time is up after the deadline, not at it (A-23); it is recorded once."""
     if state.rules is None or state.timed_out or state.blocked or state.phase.has_ended:
         return ()
     late = find_standing(course_from_state(state, state.rules), now).timed_out
@@ -370,7 +365,7 @@ def timeouts(state: State, now: Millis) -> Iterable[Command]:
 
 
 def index(recorded: Recorded[Any]) -> Iterable[RowChange]:
-    """Sessions by their file, entries by their words, and what is open."""
+    """Index sessions by their file, entries for search, and what is open."""
     event, stream = recorded.event, recorded.stream
     if isinstance(event, did.SessionBegan):
         yield Put("open", stream, {})

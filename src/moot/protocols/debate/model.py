@@ -1,9 +1,9 @@
 """The nouns of a debate: what a session file says, as it stands, with its line numbers.
 
-Nothing here judges. A `SessionDocument` keeps whatever the reader saw, well-formed or not; `Rules`
-is what the Protocol Rules section says once every value in it is sound. BNC-011: one
-`SessionDocument` is one file is one session. BNC-017: stance, confidence, consensus mode and
-escalation are values of this model, and so is everything else that the document names.
+Nothing here judges. A `SessionDocument` has everything that the reader saw, well-formed or not;
+`Rules` are the settings of the Protocol Rules section if all of them are valid. BNC-011: one
+`SessionDocument` is one file is one session. BNC-017: stance, confidence, consensus mode,
+escalation and everything else that the document names are values of this model.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Stance(StrEnum):
 
 
 class EntryStatus(StrEnum):
-    """What an entry says of itself; only the marker decides whether it is complete (4.6)."""
+    """The status that an entry states; only the marker decides whether it is complete (4.6)."""
 
     OPEN = "open"
     IN_PROGRESS = "in_progress"
@@ -69,7 +69,7 @@ SPEAKERS_AFTER_END: Final = frozenset({"judge", "system"})
 
 
 class DefaultAction(StrEnum):
-    """The stance of the entry that stands in for a silent agent: silence never approves (A-57)."""
+    """The stance of the entry for a silent agent: silence never approves (A-57)."""
 
     NEUTRAL = "neutral"
     REJECT = "reject"
@@ -105,7 +105,7 @@ class Rules(msgspec.Struct, frozen=True):
 
 
 class OddityKind(StrEnum):
-    """What is unusual about a place in the file; the rule tables say how grave it is."""
+    """What is unusual about a place in the file; the rule tables give the severity."""
 
     ENCODING = auto()
     LONE_CR = auto()
@@ -184,7 +184,7 @@ class SettingsBlock(msgspec.Struct, frozen=True):
 class CommentMark(msgspec.Struct, frozen=True, gc=False):
     """A comment between entries, such as an operator's `operator-resume: TIME`.
 
-    `after` is how many entries stand above it, `end` where its line ends.
+    `after` is how many entries are above it, `end` where its line ends.
     """
 
     key: str
@@ -224,7 +224,7 @@ class DebateEntry(msgspec.Struct, frozen=True, gc=False):
     oddities: tuple[Oddity, ...] = ()
 
     def find_field(self, name: str) -> EntryField | None:
-        """The first one of this name counts."""
+        """Return the first field of this name."""
         for field in self.fields:
             if field.name == name:
                 return field
@@ -274,7 +274,7 @@ class SessionDocument(msgspec.Struct, frozen=True):
         return next((line.value for line in self.header if line.key == key), "")
 
     def find_entry(self, id_: str) -> DebateEntry | None:
-        """BNC-069: the entry with this id; the first one, if it stands there twice (R7)."""
+        """BNC-069: return the entry with this id, the first one if there are two (R7)."""
         return next((entry for entry in self.entries if entry.id == id_), None)
 
     def find_section(self, name: str) -> SectionSpan | None:

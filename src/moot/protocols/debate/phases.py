@@ -4,9 +4,9 @@
                        \\            |             /
                         `--------> ended: consensus, deadlock, max-rounds, closed-by-operator
 
-A session has no state outside its file: `course.py` reads what happened off the entries, in their
-order, and the table says where that leads. `turns.py` adds what depends on the time: that a turn
-has timed out. What happens in an ended session changes nothing; the checker remarks on it (R18).
+A session has no state outside its file: `course.py` finds out from the entries, in their order,
+what happened, and the table gives the next phase. `turns.py` adds what depends on the time: that a
+turn has timed out. Entries in an ended session change nothing; the checker reports them (R18).
 """
 
 from __future__ import annotations
@@ -79,12 +79,12 @@ def phase_after(phase: Phase, happening: Happening) -> Phase:
 
 # Does an entry close its session? (R17, A-26)
 #
-# An ordinary entry may have the status `closed` too, so it closes only in one of two ways. A
-# listed person says that the session ends, in words or in a `session-end` comment: whole sentences
-# are looked for, at the beginning of the body or as its last line, so that an argument about
-# sessions ends none. Or `moot debate close` wrote it for an operator whom the file does not know
-# as a person: then an `operator-close` mark is right above it, and only below such a mark may
-# `system`, which no list names, sum up a session (R12, R18).
+# An ordinary entry may have the status `closed` too, so an entry closes a session only in one of
+# two ways. Either a listed person says that the session ends, in words or in a `session-end`
+# comment; whole sentences count, at the beginning of the body or as its last line, so that an
+# argument about sessions ends none. Or `moot debate close` wrote it for an operator who is not a
+# person in the file: then an `operator-close` mark is right above it. Only below such a mark may
+# `system`, which is not a listed agent, sum up a session (R12, R18).
 
 CLOSE_KEY: Final = "operator-close"
 _COMMENT = re.compile(r"<!-- session-end: [^\n]*-->")
@@ -126,11 +126,11 @@ def list_people(rules: Rules) -> tuple[str, ...]:
 
 
 def is_closing_entry(entry: DebateEntry, rules: Rules, marked: bool = False) -> bool:
-    """BNC-122: an operator ended the session; an ordinary `closed` entry does not.
+    """BNC-122: true if an operator ended the session; an ordinary `closed` entry does not.
 
-    `marked`: an `operator-close` mark is right above it. Without one only a person is believed,
-    else any agent could end a debate that it is about to lose; `system` too, for older files that
-    have no mark, but such an entry is reported (R12).
+    `marked`: an `operator-close` mark is right above it. Without a mark only a person's entry
+    counts, else any agent could end a debate that it is about to lose; also that of `system`, for
+    older files without marks, but such an entry is reported (R12).
     """
     if entry.status != EntryStatus.CLOSED or not entry.yielded:
         return False

@@ -2,10 +2,9 @@
 judged.
 
 `read_document` never raises, whatever the bytes; the document's own templates do no harm
-(BNC-157). It is aware of code fences, quotes and HTML blocks through the markdown scanner: a
-quoted marker or heading never forges an entry or moves a section, and the first `## Dialogue` is
-the one that counts. BNC-004, BNC-007: everything is taken from the structure of this one text;
-nothing has to be understood, and nothing else is looked at.
+(BNC-157). It uses the markdown scanner for code fences, quotes and HTML blocks: a quoted marker or
+heading never forges an entry or moves a section, and the first `## Dialogue` counts. BNC-004,
+BNC-007: everything comes from the structure of this one text, without its meaning or other files.
 """
 
 from __future__ import annotations
@@ -74,7 +73,7 @@ def _decode(data: bytes | str) -> tuple[str, list[Oddity]]:
 
 
 def _decode_utf8(data: bytes, odd: list[Oddity]) -> str:
-    """BNC-001: bytes that are no UTF-8 are noted and replaced, so that the rest can be checked."""
+    """BNC-001: note and replace bytes that are no UTF-8, so that the rest can be checked."""
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -84,7 +83,7 @@ def _decode_utf8(data: bytes, odd: list[Oddity]) -> str:
 
 
 class _Preamble:
-    """What stands above the dialogue."""
+    """The part of the file above the dialogue."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -148,7 +147,7 @@ class _Preamble:
             self._close_block()
 
     def _close_block(self) -> None:
-        """The block has ended: at its closing fence, or with the file."""
+        """End the block, at its closing fence or at the end of the file."""
         if self.fence is not None and self.settings is None:
             self.settings = read_settings(self.block, self.fence.number)
 
@@ -184,7 +183,7 @@ class _Preamble:
 
 
 def _header_line(line: MarkdownLine) -> HeaderLine:
-    """BNC-027: single spaces, as shown; a value that is missing altogether is another flaw."""
+    """BNC-027: read a header line; exact with single spaces. A missing value is another flaw."""
     exact = _EXACT.fullmatch(line.text) or _EMPTY.fullmatch(line.text)
     key, _, value = line.value.partition(":")
     return HeaderLine(key.strip(), value.strip(), line.number, exact is not None)

@@ -1,7 +1,7 @@
-"""A session as a page: the verdict, the dissent in full, and how everyone came to stand there.
+"""A session as a page: the verdict, the dissent in full, and how each position came about.
 
-The page is data for `moot.pages`, which draws it as HTML, markdown or JSON. It is a rendering;
-the session file beside it is the proof.
+The page is data for `moot.pages`, which draws it as HTML, markdown or JSON. It only displays; the
+session file is the proof.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _LABELS: dict[Phase, tuple[str, page.Tone]] = {
     Phase.CLOSED: ("CLOSED", "neutral"),
     Phase.NOT_STARTED: ("NOT STARTED", "neutral"),
 }
-# Neutral and defer stand in the middle, however sure.
+# Neutral and defer are in the middle, however sure.
 _DIRECTIONS = {Stance.APPROVE: 1, Stance.REJECT: -1}
 # More lines than these cannot be told apart in one picture; the table has everyone.
 MOST_LINES = 12
@@ -57,7 +57,7 @@ def build_report(
     now: Millis | None = None,
     tools: Mapping[str, str] = {},
 ) -> page.Report:
-    """The page of a session whose settings are sound; `tools` say by what an agent was played."""
+    """Build the page of a session with valid settings; `tools` are the agents' programs."""
     course = require_course(checked)
     decided = _deciding_round(course)
     result = decided.judge(course.rules) if decided else None
@@ -141,7 +141,7 @@ def _quote_sides(
 
 
 def _last_words(decided: DebateRound | None) -> list[DebateEntry]:
-    """Return what each said last in the round; an entry that the policy wrote is nobody's word."""
+    """Return the last entry of each agent in the round, without entries of the policy."""
     latest = {entry.author: entry for entry in decided.entries} if decided else {}
     return [entry for entry in latest.values() if not is_placeholder(entry)]
 
@@ -177,8 +177,8 @@ def _show_details(
     if len(rounds) > 1:
         blocks.append(_confidence_chart(course, rounds))
     quoted = {entry.id for entry in _last_words(decided)}
-    said = tuple(_timeline_moment(entry, quoted) for entry in list_entries(course.rounds))
-    blocks.append(page.Timeline(said, title="What was said"))
+    moments = tuple(_timeline_moment(entry, quoted) for entry in list_entries(course.rounds))
+    blocks.append(page.Timeline(moments, title="What was said"))
     counted = _counted(course, rounds, decided, tools)
     findings = page.Findings(_finding_rows(checked), title="What the check found")
     if findings.items:
@@ -195,7 +195,7 @@ def _counted(
     decided: DebateRound | None,
     tools: Mapping[str, str],
 ) -> list[page.Block]:
-    """The arithmetic: the rules, the score, who stood where, and other rules on the same round."""
+    """Show the arithmetic: rules, score, positions, and other rules on the same round."""
     blocks: list[page.Block] = [_rules(course, decided)]
     if rounds:
         blocks += [_score_chart(course, rounds), _positions_table(course, rounds, tools)]
@@ -269,7 +269,7 @@ def _score_chart(course: Course, rounds: list[DebateRound]) -> page.LineChart:
 
 
 def _decimal(score: Fraction) -> Decimal:
-    """For drawing only: what decides is never rounded."""
+    """Round for the chart; decisions use the exact score."""
     return Decimal(score.numerator * 10**6 // score.denominator) / 10**6
 
 
@@ -358,7 +358,7 @@ def _other_rules_table(course: Course, decided: DebateRound) -> page.Table:
 
 
 def _timeline_moment(entry: DebateEntry, quoted: set[str]) -> page.TimelineEntry:
-    """Return one entry; what is quoted in full above is told here in short."""
+    """Return one entry, without its body if the page quotes it in full above."""
     stance = entry.field_value("stance")
     return page.TimelineEntry(
         entry.at,

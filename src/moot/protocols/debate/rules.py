@@ -1,7 +1,7 @@
 """The rules of a session's record: which piece may come next, and under whose key.
 
-They repeat nothing of the file's own rules: whose turn it is, and what an entry must say, are
-asked of the rows of `turns.py` and `file_rules.py`.
+They repeat nothing of the file's own rules: whose turn it is, and what an entry must say, is
+checked by the rows of `turns.py` and `file_rules.py`.
 """
 
 from __future__ import annotations
@@ -41,9 +41,6 @@ from moot.protocols.debate.turns import (
     may_begin_round,
 )
 
-# Each check and draft says in its signature which commands it is about, so that mypy knows the
-# fields of `case.command`.
-
 C = TypeVar("C", bound=Command)
 # Commands whose text is the next piece of the dialogue, and so is read before it is checked.
 DialogueCommand = ask.Add | ask.Observe | ask.Escalate | ask.Resume
@@ -65,7 +62,7 @@ class DebateCase(Case[State, C], Generic[C], frozen=True):
 
     @property
     def is_late(self) -> bool:
-        """Is the running turn's time up?"""
+        """True if the running turn's time is up."""
         course = self.course
         return course is not None and find_standing(course, self.context.now).timed_out
 
@@ -137,7 +134,7 @@ def no_operator_mark(case: DebateCase[ask.Resume]) -> Breaches:
 
 
 def not_signed_by_its_author(case: DebateCase[ask.Add]) -> Breaches:
-    """A-66: the author's own key, or a person's where `system` sums up for the operator (A-26)."""
+    """A-66: refuse any key but the author's, or a person's for a summary by `system` (A-26)."""
     entry, actor = case.entry, case.context.actor
     if entry is None or case.piece is None or entry.author == actor.id:
         return
@@ -147,7 +144,7 @@ def not_signed_by_its_author(case: DebateCase[ask.Add]) -> Breaches:
 
 
 def closes_without_person(case: DebateCase[ask.Add]) -> Breaches:
-    """R17: the operator's mark, written by an agent, would end a debate that it may be losing."""
+    """R17: refuse the operator's mark by an agent: it could end a debate that it is losing."""
     actor = case.context.actor
     if case.piece is not None and case.piece.has_close_mark and actor.kind is not KeyClass.HUMAN:
         yield f"{actor.id} is no person", "author"
@@ -169,9 +166,10 @@ def time_not_up(case: DebateCase[ask.Resume | ask.NoteTimeout]) -> Breaches:
 
 
 def policy_not_due(case: DebateCase[ask.Escalate]) -> Breaches:
-    """Where several are silent, each gets its entry, though the first one began a new turn.
+    """Refuse a policy entry too early, except right after another: several may be silent.
 
-    BNC-145: before time is up only the machine writes, and only for one who has certainly failed.
+    BNC-145: before time is up only the machine writes, and only for an agent that has certainly
+    failed.
     """
     entry, rules = case.entry, case.state.rules
     by_machine = case.context.actor.kind is KeyClass.SYSTEM
@@ -181,7 +179,7 @@ def policy_not_due(case: DebateCase[ask.Escalate]) -> Breaches:
 
 
 def failure_told_by_person(case: DebateCase[ask.Escalate]) -> Breaches:
-    """Only the machine saw how a call ended; a person skips a turn whose time is up."""
+    """Refuse a person's report of a failed call: only the machine saw how it ended."""
     entry, actor = case.entry, case.context.actor
     tells = entry is not None and find_failed_answer(entry.field_value("summary")) is not None
     if tells and actor.kind is not KeyClass.SYSTEM:
@@ -205,7 +203,7 @@ def not_a_placeholder(case: DebateCase[ask.Escalate]) -> Breaches:
     if not is_placeholder(entry) or entry.author != case.command.agent:
         yield "", "text"
     elif entry.author not in find_silent_agents(course):
-        yield f"nobody waits for {entry.author}", "agent"
+        yield f"the session does not wait for {entry.author}", "agent"
 
 
 def timeout_noted_already(case: DebateCase[ask.NoteTimeout]) -> Breaches:
@@ -258,7 +256,7 @@ RULES: Final[dict[type[Command], tuple[Rule[Any], ...]]] = {
              session_known_already,
              "one session, one file: begin another with `moot debate new`"),
         Rule("BNC-164", "invalid_session", "this is not the beginning of a session",
-             not_a_new_session, "`moot debate check FILE` says what to mend"),
+             not_a_new_session, "`moot debate check FILE` says what to fix"),
         _NAME, _SHA,
     ),
     ask.Add: (
@@ -317,14 +315,14 @@ RULES: Final[dict[type[Command], tuple[Rule[Any], ...]]] = {
 
 
 def find_breaches(case: DebateCase[C]) -> tuple[Finding, ...]:
-    """Every breach; whether it is the author's turn is asked only of an entry that may stand."""
+    """Return every breach; the author's turn is checked only if there is no other breach."""
     breaches = check_all(RULES[type(case.command)], case)
     check_further = _FURTHER.get(type(case.command))
     return breaches if breaches or check_further is None else tuple(check_further(case))
 
 
 def keeps_file_rules(case: DebateCase[ask.Observe]) -> bool:
-    """Does an entry that was found in the file keep the rules whose breach makes it invalid?"""
+    """True if an observed entry breaks no rule that would make the file invalid."""
     entry, rules = case.entry, case.state.rules
     if entry is None or rules is None or case.command.double:
         return True
@@ -353,7 +351,7 @@ def _flaws_of_entry(
 
 
 def _check_own_entry(case: DebateCase[ask.Add]) -> Iterator[Finding]:
-    """Yield what the file's own rules say of an entry that its author asks to be recorded."""
+    """Check an entry of the actor by the file's own rules."""
     entry, course = case.entry, case.course
     if entry is None or course is None:
         return
@@ -365,10 +363,10 @@ def _check_own_entry(case: DebateCase[ask.Add]) -> Iterator[Finding]:
             message = f"the session has ended ({course.phase.value})"
             yield Finding(rule="R18", code="session_ended", message=message, hint="begin a new one")
         return
-    no = find_obstacle(course, entry.author, case.context.now, case.command.after_end)
-    if no is not None:  # the engine's refusal has the code of its finding
-        replace = msgspec.structs.replace
-        yield from (replace(finding, code=no.code, where=entry.id) for finding in no.findings)
+    obstacle = find_obstacle(course, entry.author, case.context.now, case.command.after_end)
+    if obstacle is not None:  # the engine's refusal has the code of its first finding
+        replace, code = msgspec.structs.replace, obstacle.code
+        yield from (replace(finding, code=code, where=entry.id) for finding in obstacle.findings)
 
 
 _FURTHER: Final[dict[type[Command], Callable[[DebateCase[Any]], Iterator[Finding]]]] = {

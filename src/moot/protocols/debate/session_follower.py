@@ -1,10 +1,10 @@
-"""A session while it grows: bytes in, entries out, each new one at the cost of its own length.
+"""A session while it grows: bytes in, entries out, without reading the file again.
 
-A piece that was given out is not read again. Bytes without a marker are only kept; with one, the
-text since the last entry is read and the state carried one entry further, as the record does it.
-A marker may complete nothing (it stands in a code block), and then the text was read in vain. Once
-that has cost many times what has come, reading waits until more comes, or until nothing comes
-(`feed(b"")`): else a file full of such markers would cost its length squared.
+A piece that was returned is not read again. Bytes without a marker are only kept; with one, the
+text since the last entry is read and the state takes one more entry, as in the record. A marker
+inside a code block completes nothing, and the text was read in vain. If that happens too often,
+reading waits for more bytes, or for an empty `feed(b"")`: otherwise a file full of such markers
+would take quadratic time.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from moot.protocols.debate.state import State, entry_fields, find_preamble_end, 
 # What completes a piece: the end of a comment, or the heading of the dialogue.
 _SIGNS: Final = ("-->", "Dialogue")
 _OVERLAP: Final = 16
-# How often a character may be read in vain on the average, and how many are free.
+# How often a character may be read in vain on average, and how many are free.
 _READINGS: Final = 8
 _FREE: Final = 1 << 16
 
 
 class CompletePiece(msgspec.Struct, frozen=True):
-    """A piece that has become complete: where it stands in the file, and the state after it.
+    """A piece that has become complete: its place in the file, and the state after it.
 
     `entry` is None for an operator's mark; its line is counted in the file.
     """
@@ -71,7 +71,7 @@ class SessionFollower:
         self._ids: set[str] = set()  # ids of entries given out, to know doubles
 
     def feed(self, data: bytes) -> Iterator[CompletePiece]:
-        """What these bytes complete, in the order of the file; no bytes: nothing more has come."""
+        """Yield the pieces that these bytes complete; pass no bytes if nothing more has come."""
         text = self._decode_more(data)
         near = self._tail + text
         self._tail = near[-_OVERLAP:]
@@ -136,16 +136,16 @@ class SessionFollower:
                     above.append(marks[at].value)
                     at += 1
                 resumed = find_latest_time(above)
-                heard = self._give_entry(state, entry, resumed, entry.index in marked)
-                state = heard.state
-                yield heard
+                piece = self._give_entry(state, entry, resumed, entry.index in marked)
+                state = piece.state
+                yield piece
         below = marks[at:]
         if below:
             values = [mark.value for mark in below]
             yield self._give_mark(state, find_latest_time(values), below[-1].end)
 
     def _may_go_on(self, entry: DebateEntry) -> bool:
-        """A marker in a block that is still open may be a quoted one: wait for more (A-36)."""
+        """True if the marker is in a block that is still open: it may be quoted (A-36)."""
         last = entry.end == len(self._waiting)
         return last and any(oddity.kind is OddityKind.UNCLOSED_BLOCK for oddity in entry.oddities)
 
@@ -158,8 +158,7 @@ class SessionFollower:
         self._ids.add(entry.id)
         digest = self._digest.hexdigest()
         if state.rules is not None:
-            said = entry_fields(entry, state.rules, marked)
-            facts = {**piece_fields(start, text, digest), **said}
+            facts = piece_fields(start, text, digest) | entry_fields(entry, state.rules, marked)
             event = EntryObserved(**facts, double=double, resumed=resumed)  # type: ignore[arg-type]
             state = self.state = apply_entry(state, event)
         return CompletePiece(start, text, digest, line, entry, double, state)

@@ -1,9 +1,8 @@
 """The nine settings of a session: what section 5 allows for each, and their values from text.
 
-`SCHEMA` is the document's own JSON Schema; `SETTING_READERS` reads each setting by it. A value
-that is not sound is a `SettingProblem`, and only nine sound ones make `Rules`. `OPTIONS` are what
-our readings leave to whoever begins a session: comments among the rules (R19), which other
-programs pass over.
+`SCHEMA` is the document's own JSON Schema; `SETTING_READERS` reads each setting by it. An invalid
+value is a `SettingProblem`, and only nine valid ones make `Rules`. `OPTIONS` are choices that our
+readings add: comments among the rules (R19), which other programs ignore.
 """
 
 from __future__ import annotations
@@ -113,10 +112,10 @@ def _read_scalar(text: str, number: int) -> TextValue | None:
 
 # The vocabulary of the runtime that this format grew out of, and what it becomes in a file.
 #
-# The tables are the appendix of the document. A runtime has seven stances, a file four; what a
-# file cannot say (`refine`: yes, but) is said by a lower confidence. `rules_from_runtime` and
-# `vote_from_runtime` are for programs that write a runtime's debate as a file; whoever puts its
-# words into a file is told what they are there.
+# The tables are the appendix of the document. A runtime has seven stances, a file four; for
+# `refine` (yes, but) a file has a lower confidence. `rules_from_runtime` and `vote_from_runtime`
+# are for programs that write a runtime's debate as a file; a file with a runtime's own words gets
+# a finding that names the words of a file.
 
 # BNC-158
 RUNTIME_MODES: Final = {"sequential": TurnOrder.ROUND_ROBIN, "parallel": TurnOrder.FREE_FORM}
@@ -152,14 +151,14 @@ def vote_from_runtime(
             code="unknown_stance",
             hint=f"one of {', '.join(_STANCES)}",
         )
-    meant, factor = _STANCES[stance]
-    return DebateVote(meant, confidence * factor)
+    file_stance, factor = _STANCES[stance]
+    return DebateVote(file_stance, confidence * factor)
 
 
 def rules_from_runtime(agents: Iterable[str], config: Mapping[str, Any]) -> Rules:
-    """Return a runtime's settings as those of a file; what only a file has is as usual.
+    """Return a runtime's settings as those of a file, with defaults for all others.
 
-    Whether the values are in range is asked when a session is made of them.
+    The range of the values is checked when a session is made with them.
     """
     mode = config.get("mode")
     if mode not in tuple(RUNTIME_MODES):
@@ -184,11 +183,11 @@ def _unknown_runtime(message: str) -> Malformed:
 
 def explain_runtime_stance(word: str) -> str:
     """Return what a file says for a runtime's stance, in words; nothing for any other word."""
-    meant = _STANCES.get(word.replace("-", "_"))
-    if meant is None:
+    known = _STANCES.get(word.replace("-", "_"))
+    if known is None:
         return ""
-    less = ", with four fifths of the confidence" if meant[1] is REFINE_FACTOR else ""
-    return f"a file says {meant[0].value}{less}"
+    less = ", with four fifths of the confidence" if known[1] is REFINE_FACTOR else ""
+    return f"a file says {known[0].value}{less}"
 
 
 def explain_runtime_setting(key: str) -> str:
@@ -199,7 +198,7 @@ def explain_runtime_setting(key: str) -> str:
 # BNC-036, BNC-037: two characters or more, and no hyphen at the ends.
 AGENT_PATTERN: Final = "^[a-z0-9][a-z0-9-]*[a-z0-9]$"
 _AGENT = re.compile(r"[a-z0-9][a-z0-9-]*[a-z0-9]")
-# A-14: what can be read back from an entry and found again in a request, whatever the schema says.
+# A-14: names that can be read back from an entry and found in a request, even outside the schema.
 _USABLE = re.compile(r"\w[\w.-]{0,98}")
 NAME_LIMIT: Final = "names of 1 to 99 letters, digits, `.`, `_` or `-`, a letter or digit first"
 ODD_NAME_CODE: Final = "odd_agent_name"
@@ -221,7 +220,7 @@ _CHOICES: dict[str, type[StrEnum]] = {
 
 
 class SettingProblem(msgspec.Struct, frozen=True):
-    """A setting that is not sound: which one, the code of its flaw, a sentence, the line.
+    """An invalid setting: which one, the code of its flaw, a sentence, the line.
 
     `is_about_name_form`: an agent's name has a form that the schema does not allow.
     """
@@ -234,9 +233,9 @@ class SettingProblem(msgspec.Struct, frozen=True):
 
 
 class KnownSettings(msgspec.Struct, frozen=True):
-    """What the rules block says: `rules` only if all of it is sound.
+    """What the rules block says; `rules` is None if a setting is invalid.
 
-    The agents and the format are kept even then, so that one flaw does not raise ten findings
+    The agents and the format are kept even then, so that one flaw does not give ten findings
     (BNC-156).
     """
 
@@ -252,8 +251,8 @@ SettingReader = Callable[[Setting], Any]
 def interpret_settings(settings: SettingsBlock | None, lenient: bool = False) -> KnownSettings:
     """Return the settings as values, and everything that is wrong with them.
 
-    A-14: a name that the schema does not allow is odd, no more; `lenient` says so even of one
-    that no entry could be written under.
+    A-14: a name that the schema does not allow is only odd; with `lenient`, also one that no entry
+    could be written under.
     """
     if settings is None:
         return KnownSettings()
@@ -282,7 +281,7 @@ def interpret_settings(settings: SettingsBlock | None, lenient: bool = False) ->
 def _options(
     settings: SettingsBlock, agents: tuple[str, ...]
 ) -> tuple[dict[str, Any], list[SettingProblem]]:
-    """BNC-127: the options among the comments; one that is odd, or comes again, changes nothing."""
+    """BNC-127: read the options among the comments; a bad or repeated one changes nothing."""
     values: dict[str, Any] = {}
     problems: list[SettingProblem] = []
     for comment in settings.comments:
@@ -305,7 +304,7 @@ def _options(
 
 
 def _ease_names(problems: list[SettingProblem]) -> list[SettingProblem]:
-    """A-14: a name of another form is odd, no more."""
+    """A-14: turn problems with a name's form into warnings."""
     return [
         msgspec.structs.replace(problem, code=ODD_NAME_CODE)
         if problem.is_about_name_form
@@ -319,7 +318,7 @@ def _snake(key: str) -> str:
 
 
 def _missing_settings(settings: SettingsBlock) -> Iterator[SettingProblem]:
-    """BNC-033: each of the nine, by its name."""
+    """BNC-033: report each missing setting by its name."""
     for key in SETTING_READERS:
         if settings.get(key) is None:
             message = f"the setting {key} is missing"
@@ -337,7 +336,7 @@ def _wrong(
 
 
 def _read_names(setting: Setting) -> tuple[str, ...] | list[SettingProblem]:
-    """BNC-034, BNC-035, BNC-037: a list, not empty, of different names in the schema's form."""
+    """BNC-034, BNC-035, BNC-037: read a list, not empty, of different names in the right form."""
     if setting.items is None and setting.value is not None:
         return _wrong(setting, "a list of names")
     if not setting.items:
@@ -355,12 +354,12 @@ def _read_names(setting: Setting) -> tuple[str, ...] | list[SettingProblem]:
 
 
 def is_usable_name(name: str) -> bool:
-    """Can an entry be written under this name? The schema's pattern alone has no longest name."""
+    """True if an entry can be written under this name; the schema has no limit of length."""
     return bool(_USABLE.fullmatch(name) or _AGENT.fullmatch(name))
 
 
 def _judge_name_form(setting: Setting, item: TextValue) -> SettingProblem:
-    """BNC-036: names SHOULD be in lower case (3.3), so one that can be used is only warned of."""
+    """BNC-036: warn of a usable name in another form, because lower case is a SHOULD (3.3)."""
     if is_usable_name(item.text):
         return SettingProblem(setting.key, ODD_NAME_CODE, repr(item.text), item.line)
     (wrong,) = _wrong(setting, NAME_LIMIT, item)
@@ -393,7 +392,7 @@ def _read_choice(setting: Setting) -> StrEnum | list[SettingProblem]:
     value = setting.value
     if value is not None and value.text in set(kind):
         return kind(value.text)
-    # BNC-158: a runtime's word is told what it is called here.
+    # BNC-158: for a runtime's mode, name the turn order of a file.
     if kind is TurnOrder and value is not None and value.text in RUNTIME_MODES:
         return _wrong(setting, RUNTIME_MODES[value.text])
     return _wrong(setting, f"one of {', '.join(kind)}")
@@ -423,9 +422,9 @@ OPTIONS: Final[dict[str, dict[str, Any]]] = {
 
 
 def rules_to_settings(rules: Rules) -> dict[str, Any]:
-    """The nine values as plain data, a decimal as its text; `rules_from_settings` reads them back.
+    """Return the nine values and the chosen options as plain data, a decimal as its text.
 
-    Of the options only those that were chosen.
+    `rules_from_settings` reads them back.
     """
     plain: dict[str, Any] = msgspec.to_builtins(rules)
     for key in {*OPTIONS, PEOPLE} - list_chosen_options(rules).keys():
@@ -434,7 +433,7 @@ def rules_to_settings(rules: Rules) -> dict[str, Any]:
 
 
 def list_chosen_options(rules: Rules) -> dict[str, str]:
-    """Return the options that are not as usual, as the words that say so."""
+    """Return the options that differ from the default, with their texts."""
     usual = Rules(rules.agents)
     people = {PEOPLE: ", ".join(rules.people)} if rules.people else {}
     return people | {
@@ -467,7 +466,7 @@ _LISTED: Final = {
     "items": {"type": "string", "pattern": AGENT_PATTERN},
     "uniqueItems": True,
 }
-# BNC-058: made from the same tables that the values are read by, so the two cannot differ.
+# BNC-058: made from the tables by which values are read, so the two cannot differ.
 SCHEMA: Final[dict[str, Any]] = {
     "type": "object",
     "required": list(SETTING_READERS),

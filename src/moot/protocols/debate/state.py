@@ -1,7 +1,7 @@
 """What a session's record remembers: enough to say whose turn it is, and none of the file's bytes.
 
-The rounds that are over, and all that was said, stay in the events: the state is as small after
-ten thousand entries as after ten. `course_from_state` gives it the shape that `turns.py` reads.
+Earlier rounds and all texts stay in the events: the state is as small after ten thousand entries as
+after ten. `course_from_state` turns it into the form that `turns.py` reads.
 """
 
 from __future__ import annotations
@@ -121,17 +121,17 @@ def stub_entry(
     fields: tuple[EntryField, ...] = (),
     status: str = "",
 ) -> DebateEntry:
-    """An entry of which only what decides the course is known."""
+    """Return an entry with only those parts that decide the course."""
     return DebateEntry(0, 0, 0, 0, "", turn, round_, "", author, status, fields, "", 0, True)
 
 
 def make_request_naming(names: tuple[str, ...]) -> tuple[EntryField, ...]:
-    """A field that names exactly these, in this order."""
+    """Return a field that names exactly these agents, in this order."""
     return (EntryField("action_requested", ", ".join(names), 0),) if names else ()
 
 
 def course_from_state(state: State, rules: Rules) -> Course:
-    """The course of the session, as far as the next turn depends on it."""
+    """Return the parts of the session's course that the next turn depends on."""
     latest = state.latest
     rounds: tuple[DebateRound, ...] = ()
     if latest.number:
@@ -150,9 +150,9 @@ def course_from_state(state: State, rules: Rules) -> Course:
 
 
 def resume_walk(state: State, rules: Rules, rejects_next: bool) -> CourseWalk:
-    """Return the walk through the entries as it stood after the last one.
+    """Return the walk through the entries as it was after the last one.
 
-    `rejects_next`: the next entry is in error, so that it has a turn but no vote.
+    `rejects_next`: the next entry has an error, so it takes a turn but has no vote.
     """
     walk = CourseWalk(rules, frozenset({0}) if rejects_next else frozenset(), not state.blocked)
     walk.phase, walk.ended_at_round = state.phase, state.ended_at_round
@@ -190,9 +190,9 @@ def update_latest_round(round_: RoundSoFar, before: LatestRound, entry: DebateEn
 
 # A file as pieces: the part above the dialogue, then one piece for each entry that was yielded.
 #
-# A piece begins where the one before it ended, so whatever stands between two entries belongs to
-# the later one. What stands after the last marker is nobody's piece yet: an entry that is still
-# being written is its author's to change (A-34). Only an operator's mark there is one by itself.
+# A piece begins where the one before it ended, so text between two entries belongs to the later
+# one. Text after the last marker is no piece yet: the author of an unfinished entry may change it
+# (A-34). Only an operator's mark there is a piece by itself.
 
 MEDIA_TYPE: Final = "text/markdown"
 _LONGEST_NAME: Final = 100
@@ -237,7 +237,7 @@ class PieceContent(msgspec.Struct, frozen=True):
 
     @property
     def has_close_mark(self) -> bool:
-        """Is an operator's mark that closes the session right above the entry?"""
+        """True if an operator's mark that closes the session is right above the entry."""
         return self.entry is not None and self.entry.index in find_marked_entries(self.marks)
 
     @property
@@ -247,7 +247,7 @@ class PieceContent(msgspec.Struct, frozen=True):
 
 
 def read_piece(text: str) -> PieceContent:
-    """Read a piece as what it must be: text up to an entry's marker, or up to a mark."""
+    """Read a piece: text up to an entry's marker, or up to an operator's mark."""
     dialogue = read_dialogue(text, 0, 1)
     document = SessionDocument(
         text, entries=dialogue.entries, marks=dialogue.marks, oddities=dialogue.odd
@@ -259,7 +259,7 @@ def read_piece(text: str) -> PieceContent:
 
 
 def fits_in_event(text: str) -> bool:
-    """Does it stand in its event? Measured as it is stored there."""
+    """True if an event can hold this text, measured as it is stored."""
     return len(msgspec.json.encode(text)) <= MAX_TEXT_BYTES
 
 

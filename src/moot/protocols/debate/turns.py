@@ -1,7 +1,7 @@
 """Whose turn it is, where the next entry stands, and until when (R13 to R15, A-17 to A-23).
 
-`course.py` says what happened; this says what follows from it at a moment. The answer is the same
-for a bare file and for a recorded session, and nothing here is written anywhere.
+`course.py` says what happened; this module says whose turn that makes it at a given time. The
+answer is the same for a bare file and for a recorded session. Nothing here writes.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from moot.protocols.debate.phases import Happening, Phase, phase_after
 
 
 class DebateStanding(msgspec.Struct, frozen=True):
-    """A session at a moment: its phase, the place of the next entry, whose turn it is.
+    """A session at a given time: its phase, the place of the next entry, whose turn it is.
 
-    `due` are those whose turn it is, `may_speak` those who may write now: nobody while an entry is
-    open or the session waits for a person, the supervisor too once a named agent is late.
+    `due` are the agents whose turn it is, `may_speak` those that may write now: none while an entry
+    is open or the session waits for a person; also the supervisor once a named agent is late.
     """
 
     phase: Phase
@@ -42,20 +42,20 @@ class DebateStanding(msgspec.Struct, frozen=True):
 
     @property
     def next_speaker(self) -> str | None:
-        """Whose turn it is, where only one is meant and no entry is being written."""
+        """Whose turn it is, if it is only one agent's and no entry is open."""
         return self.due[0] if len(self.due) == 1 and self.open_entry is None else None
 
 
 def find_standing(course: Course, now: Millis | None = None) -> DebateStanding:
-    """Return where the session stands. Without a time nothing is late.
+    """Return whose turn it is. Without a time nothing is late.
 
-    BNC-074, BNC-075: while an entry is open or in progress nobody may speak. BNC-051: nor may
-    anyone while a person is waited for.
+    BNC-074, BNC-075: while an entry is open or in progress no agent may speak. BNC-051: nor while
+    the session waits for a person.
     """
     round_, turn = find_current_place(course)
     if course.phase.has_ended:
         return DebateStanding(course.phase, round_, turn, (), (), None, False, course.open_entry)
-    # BNC-095, BNC-145: the last second still counts; only what comes after it is late (A-23).
+    # BNC-095, BNC-145: an entry in the last second is not late (A-23).
     deadline = course.turn_began + course.rules.turn_timeout * SECOND
     late = now is not None and now > deadline
     waits = late and course.rules.escalation is Escalation.HUMAN
@@ -63,7 +63,7 @@ def find_standing(course: Course, now: Millis | None = None) -> DebateStanding:
     due = SPEAKERS[course.rules.turn_order](course)
     speakers = () if course.open_entry is not None or waits else due
     if late and speakers and course.rules.turn_order is TurnOrder.SUPERVISED:
-        # A-19: when the named agent is silent, the supervisor may go on.
+        # A-19: when the named agent is silent, the supervisor may continue.
         speakers = tuple(dict.fromkeys((*speakers, course.rules.supervisor)))
     return DebateStanding(phase, round_, turn, due, speakers, deadline, late, course.open_entry)
 
@@ -111,7 +111,7 @@ def _anyone_with_turns(course: Course) -> tuple[str, ...]:
 
 
 def _named_or_supervisor(course: Course) -> tuple[str, ...]:
-    """BNC-117: whom the latest entry names; the supervisor if nobody, or if that one is through."""
+    """BNC-117: the agent that the latest entry names; else, or without turns, the supervisor."""
     rules, running = course.rules, course.running_round
     name, _ = find_named_next(course.last_entry, rules)
     if name is None or name == rules.supervisor:
@@ -129,16 +129,16 @@ SPEAKERS: Final[dict[TurnOrder, Callable[[Course], tuple[str, ...]]]] = {
 
 # Who may append an entry now (R6, R12 to R18, A-63): the rows that forbid it.
 #
-# A file is never judged by these: what stands in it, stands. They are asked before an entry is
-# written or recorded, and the first code with a breach is the refusal's. Its findings have the
-# codes that `check` would use if the entry stood there (D-06).
+# These do not judge existing files. They are checked before an entry is written or recorded; the
+# first code with a breach is the refusal's. Its findings have the codes that `check` would report
+# for the entry (D-06).
 
 Breaches = Iterator[tuple[str, str, None, HintWords]]
 _AUTHOR: Final = "author"
 
 
 class SpeakingRequest(msgspec.Struct, frozen=True):
-    """Someone wants to speak; `even_after_end` even after the end."""
+    """An author wants to speak; with `even_after_end`, even after the end."""
 
     author: str
     rules: Rules
@@ -156,7 +156,7 @@ class SpeakingRequest(msgspec.Struct, frozen=True):
 
     @property
     def expected_speakers(self) -> tuple[str, ...]:
-        """Who may speak now, or whose turn it is as soon as nothing is in the way."""
+        """The agents that may speak now, or else those whose turn is next."""
         return self.here.may_speak or self.here.due
 
     def is_out_of_turn(self, order: TurnOrder) -> bool:
@@ -168,8 +168,7 @@ class SpeakingRequest(msgspec.Struct, frozen=True):
 
 
 def may_rewrite(open_: DebateEntry, author: str) -> bool:
-    """A-34: an open entry is its author's; one that broke off before its author was named is
-    for whoever's turn it is."""
+    """A-34: true for the author of the open entry, and for all if it has no author yet."""
     return open_.author == author or not open_.has_head
 
 
@@ -237,7 +236,7 @@ def _not_now(wish: SpeakingRequest) -> tuple[str, str, None, HintWords]:
     )
 
 
-def _person_waited_for(wish: SpeakingRequest) -> Breaches:
+def _waiting_for_operator(wish: SpeakingRequest) -> Breaches:
     if wish.is_agent_in_running_session and wish.here.phase is Phase.WAITING_HUMAN:
         yield "the turn timed out; the session waits for its operator", _AUTHOR, None, {}
 
@@ -253,31 +252,31 @@ SPEAKING_RULES: Final[dict[str, tuple[Rule[SpeakingRequest], ...]]] = {
     "session_ended": (  # A-28
         Rule("R17", "max_rounds", "the last round is a hard limit", _no_round_left,
              "begin a new session", requirement="BNC-054"),
-        Rule("R18", "after_end", "after the end nobody speaks who does not insist", _after_the_end,
+        Rule("R18", "after_end", "after the end an agent speaks only if it insists", _after_the_end,
              "--after-end if you must", requirement="BNC-124"),
     ),
     "entry_open": (
-        Rule("R6", "entry_open", "nobody writes while another's entry is open",
+        Rule("R6", "entry_open", "no agent writes while another's entry is open",
              _anothers_entry_open, "wait for its <!-- yield -->",
              requirement=("BNC-094", "BNC-103")),
     ),
     "wrong_speaker": (  # A-16, A-63
         Rule("R13", "OUT_OF_ORDER_TURN", "in round-robin the listed order holds", _before_its_turn,
              "next: NEXT", requirement="BNC-115"),
-        Rule("R14", "OUT_OF_ORDER_TURN", "under a supervisor only whoever was named speaks",
+        Rule("R14", "OUT_OF_ORDER_TURN", "under a supervisor only the named agent speaks",
              _not_named, "next: NEXT", requirement="BNC-117"),
         Rule("3.3", "max_turns", "in a round everyone has max-turns-per-round", _turns_used_up,
              "next: NEXT", requirement="BNC-042"),
     ),
     "waiting_human": (  # A-59
-        Rule("3.3", "waiting_human", "whoever is late waits for the operator", _person_waited_for,
-             _OPERATOR, requirement="BNC-051"),
+        Rule("3.3", "waiting_human", "a late agent waits for the operator",
+             _waiting_for_operator, _OPERATOR, requirement="BNC-051"),
     ),
 }  # fmt: skip
 
 
 class SpeakingObstacle(msgspec.Struct, frozen=True):
-    """Why someone may not speak: the refusal's code, and the breaches."""
+    """Why an author may not speak: the refusal's code, and the breaches."""
 
     code: str
     findings: tuple[Finding, ...]

@@ -50,7 +50,7 @@ def require_course(checked: CheckedSession) -> Course:
         raise Refused(
             "invalid_session",
             "this file is not a session that can be followed",
-            hint="`moot debate check FILE` says what to mend",
+            hint="`moot debate check FILE` says what to fix",
             findings=select_errors(checked.findings),
         )
     return checked.course
@@ -78,11 +78,11 @@ def view_check(checked: CheckedSession) -> CheckView:
 
 
 class ConsensusView(msgspec.Struct, frozen=True):
-    """What the votes of one round come to, and how far that counts.
+    """The result of the votes of one round.
 
-    `reached` says that the round decides; `would_reach` only that its votes suffice, which is less
-    where the round still runs (`provisional`) or the file has errors (`blocked`). The two fields
-    that end with `_all_agents` count those who defer in the denominator.
+    `reached` says that the round decides; `would_reach` only that its votes suffice: the round may
+    still run (`provisional`) or the file have errors (`blocked`). The two fields that end with
+    `_all_agents` count deferring agents in the denominator.
     """
 
     mode: ConsensusMode
@@ -113,9 +113,9 @@ def view_consensus(
     threshold: Decimal | None = None,
     defer_in_denominator: bool | None = None,
 ) -> ConsensusView:
-    """BNC-167: what a round comes to: the latest complete one (BNC-139, A-08), or round `number`.
+    """BNC-167: view the result of the latest complete round (BNC-139, A-08), or of round `number`.
 
-    The others ask what would follow under another rule.
+    The other parameters are for the result under another rule.
     """
     course = require_course(checked)
     wanted = {
@@ -158,7 +158,7 @@ def _round_to_show(course: Course, number: int | None) -> DebateRound | None:
     round_ = course.find_round(number)
     if round_ is None:
         raise NotFound(
-            "round_not_found", f"nobody spoke in round {number}", hint="`moot debate status FILE`"
+            "round_not_found", f"round {number} has no entries", hint="`moot debate status FILE`"
         )
     return round_
 
@@ -166,7 +166,7 @@ def _round_to_show(course: Course, number: int | None) -> DebateRound | None:
 def _outcome_to_show(
     result: ConsensusVerdict, blocked: bool, provisional: bool
 ) -> ConsensusOutcome:
-    """A blocked or running round never counts as reached (A-08, A-53)."""
+    """Return the outcome; a blocked or running round never counts as reached (A-08, A-53)."""
     if blocked:
         return ConsensusOutcome.BLOCKED
     return ConsensusOutcome.NOT_REACHED if provisional and result.reached else result.outcome
@@ -180,9 +180,9 @@ def _as_number(value: Fraction | None) -> float | None:
 
 
 class EntryView(msgspec.Struct, frozen=True):
-    """One entry for a list: who, where, which position, in one sentence.
+    """One entry for a list: author, place, position, and its summary.
 
-    Whoever can write to the file wrote these texts; in a file with errors they may be anything.
+    Anyone who can write to the file may have written these texts.
     """
 
     id: Quoted
@@ -256,14 +256,15 @@ class StatusWithLiveness(StatusView, frozen=True):
 
 
 def find_deadlock_policy(checked: CheckedSession) -> Escalation | None:
-    """The policy that a deadlock still waits for (7.4); None without one, or once it was applied.
+    """Return the policy that a deadlock still waits for (7.4); None without one, or after it.
 
-    `system` sums up what followed (R18), so its entry says that the policy was applied.
+    `system` sums up the session then (R18), so its entry shows that the policy was applied.
     """
     course = require_course(checked)
     if course.phase is not Phase.DEADLOCK:
         return None
-    applied = any(one.author == SYSTEM and one.yielded for one in checked.document.entries)
+    entries = checked.document.entries
+    applied = any(entry.author == SYSTEM and entry.yielded for entry in entries)
     return None if applied else course.rules.escalation
 
 
@@ -294,7 +295,7 @@ def view_status(checked: CheckedSession, now: Millis | None = None) -> StatusVie
 
 
 def _find_what_holds_up(checked: CheckedSession, course: Course) -> Iterator[Finding]:
-    """What its author may not have meant: a closing that is none, a next speaker who is through."""
+    """Yield likely mistakes: a closing that closes nothing, a next speaker without turns."""
     last = course.last_entry.id if course.last_entry else None
     for finding in checked.findings:
         is_warning = finding.severity is Severity.WARNING
@@ -368,11 +369,8 @@ _WORDS: tuple[tuple[Decimal, str], ...] = (
 )
 
 
-# Who stood where, round by round, and who moved after hearing whom.
-
-
 class PositionChange(msgspec.Struct, frozen=True):
-    """An agent's stance or confidence moved; `heard` is what others said since it last spoke."""
+    """An agent's stance or confidence changed; `heard` are others' entries since its last one."""
 
     agent: str
     entry: DebateEntry
@@ -424,7 +422,7 @@ _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~])")
 
 
 def escape_markdown(text: str) -> str:
-    """Another's text on one line, with nothing left to mean anything in markdown."""
+    """Return another author's text on one line, with all markdown escaped."""
     return _SPECIAL.sub(r"\\\1", " ".join(text.split()))
 
 

@@ -1,9 +1,9 @@
 """Session text and entry text: strict when writing, and always read back before it is given out.
 
-Nothing here touches a file. `make_session_text` gives a whole file, `prepare_own_entry` what is to
-be added to the end of one; both are read and checked again first, so that only valid files are
-written and an entry says exactly what its author gave (A-35, A-36, A-65). BNC-006: all that is not
-for people stands in comments, which a rendered page does not show.
+Nothing here writes a file. `make_session_text` returns a whole file, `prepare_own_entry` the text
+to append to one; both read and check their text first, so that only valid files are written and an
+entry says exactly what its author gave (A-35, A-36, A-65). BNC-006: everything that is not for
+people is in comments, which a rendered page does not show.
 """
 
 from __future__ import annotations
@@ -53,10 +53,10 @@ from moot.protocols.debate.views import find_deadlock_policy, require_course
 
 
 class Addition(msgspec.Struct, frozen=True):
-    """What is to be appended, where the entry stands, and the file as it will be.
+    """The text to append, the place of the entry, and the file as it will be.
 
-    `keep_chars` is how much of the text stays: less than all of it if an entry of the author's own,
-    which was never yielded, is written anew (A-34).
+    `keep_chars` is how much of the old text stays: less than all of it if the author replaces its
+    own unfinished entry (A-34).
     """
 
     text: str
@@ -83,7 +83,7 @@ def _refuse(code: str, message: str, hint: str, findings: Iterable[Finding] = ()
 def make_session_text(
     title: str, context: str, rules: Rules, session_id: str, created: Millis
 ) -> str:
-    """Return the text of a session without entries; Refused if what is given does not make one.
+    """Return the text of a session without entries; Refused if the arguments do not make one.
 
     BNC-063, BNC-164: with its context and all nine rules, and only if a check finds nothing in it.
     """
@@ -118,7 +118,7 @@ def make_session_text(
 
 
 def _has_only_odd_names(findings: Iterable[Finding]) -> bool:
-    """A-14: names that the schema does not allow are warned of, and written all the same."""
+    """A-14: true if all findings are about names in an odd form, which are only warned of."""
     return all(finding.code == ODD_NAME_CODE for finding in findings)
 
 
@@ -137,7 +137,7 @@ def _settings_lines(rules: Rules) -> Iterable[str]:
 
 
 def _options_lines(rules: Rules) -> Iterable[str]:
-    """BNC-127: what was chosen beyond the settings, in comments (R19), with a blank line below."""
+    """BNC-127: write the chosen options as comments (R19), with a blank line below."""
     chosen = [f"<!-- {key}: {value} -->" for key, value in list_chosen_options(rules).items()]
     return [*chosen, ""] if chosen else []
 
@@ -177,7 +177,7 @@ def prepare_own_entry(
     after_end: bool = False,
     round_number: int | None = None,
 ) -> Addition:
-    """What to append so that this draft becomes the next entry; Refused where the rules forbid.
+    """Prepare the text that makes this draft the next entry; Refused if a rule forbids it.
 
     BNC-165: its id is `id_`, its time `now`; turn and round follow from the file. With
     `round_number` a supervisor begins the next round before everyone has spoken (A-21).
@@ -190,15 +190,15 @@ def prepare_own_entry(
         raise _refuse("invalid_entry", breaches[0].message, breaches[0].hint, breaches)
     require_turn(course, draft.author, now, after_end)
     open_ = course.open_entry
-    begun_before = open_ is not None and may_rewrite(open_, draft.author) and is_uuid(open_.id)
-    # A-34: what was begun is written anew, under the id it has.
-    id_ = open_.id if open_ and begun_before else id_
+    replaces_open = open_ is not None and may_rewrite(open_, draft.author) and is_uuid(open_.id)
+    # A-34: replace the unfinished entry, and keep its id.
+    id_ = open_.id if open_ and replaces_open else id_
     begins = _require_round(course, draft.author, round_number)
     return prepare_entry(checked, draft, id_, now, begins=begins)
 
 
 def _require_round(course: Course, author: str, number: int | None) -> int | None:
-    """The round that this entry begins early, if it does; Refused if it cannot be in that round."""
+    """Return the round that this entry begins early, or None; Refused for an impossible round."""
     here = find_next_place(course)[0]
     if number is None or number == here:
         return None
@@ -208,18 +208,16 @@ def _require_round(course: Course, author: str, number: int | None) -> int | Non
     why = f"the next entry is in round {here}"
     if rules.turn_order is TurnOrder.SUPERVISED:
         why += f"; {rules.supervisor}, the supervisor, may begin the round after a running one"
-    hint = f"leave --round away, or begin a new session: max-rounds is {rules.max_rounds}"
+    hint = f"leave --round out, or begin a new session: max-rounds is {rules.max_rounds}"
     raise _refuse("wrong_round", why, hint)
 
 
-_MEND = "`moot debate check FILE` says what to mend"
-
-
 def require_no_errors(checked: CheckedSession) -> None:
-    """Refused for a file with errors; an entry that is being written is none."""
+    """Raise Refused for a file with errors; an unfinished entry is none."""
     if checked.has_blocking_errors:
         message = "the file has errors; nothing is appended to it"
-        raise _refuse("invalid_session", message, _MEND, select_errors(checked.findings))
+        hint = "`moot debate check FILE` says what to fix"
+        raise _refuse("invalid_session", message, hint, select_errors(checked.findings))
 
 
 def prepare_entry(
@@ -230,13 +228,12 @@ def prepare_entry(
     mark: str = "",
     begins: int | None = None,
 ) -> Addition:
-    """The draft as an addition, without asking whose turn it is: for the machine's own entries.
+    """Prepare an entry without checking whose turn it is, as for the machine's own entries.
 
-    `mark` is a comment that is written above it; `begins` the round that it begins early.
+    `mark` is a comment above it; `begins` the round that it begins early.
 
-    BNC-065, BNC-101: it is the end of the file, and whole. What its author began and never yielded
-    gives way to it (A-34), and so does a first line that someone never finished, which would
-    swallow it.
+    BNC-065, BNC-101: it is appended as a whole. It replaces an unfinished entry of its author
+    (A-34) and an unfinished first line, which would swallow it.
     """
     open_ = require_course(checked).open_entry
     if open_ is not None and may_rewrite(open_, draft.author):
@@ -252,7 +249,7 @@ def prepare_entry(
 
 
 def drop_open_entry(checked: CheckedSession) -> CheckedSession:
-    """Return the file up to its last yield marker, if an entry stands open behind it."""
+    """Return the file without the unfinished entry after its last yield marker, if any."""
     open_ = require_course(checked).open_entry
     if open_ is None:
         return checked
@@ -260,7 +257,7 @@ def drop_open_entry(checked: CheckedSession) -> CheckedSession:
 
 
 def _place_of_next(checked: CheckedSession, course: Course, author: str) -> tuple[int, int]:
-    """Round and turn of the entry; A-27: a clerk's right behind the last one, in the same round."""
+    """Return round and turn of the entry; A-27: a clerk's follows the last one in its round."""
     if author in course.rules.agents:
         return find_next_place(course)
     entries, _ = drop_doubles(checked.document)
@@ -278,10 +275,10 @@ def _with_gap(checked: CheckedSession, entry: str) -> str:
 
 
 def _require_read_back(before: CheckedSession, made: CheckedSession, draft: EntryDraft) -> None:
-    """Refused unless the file reads as before, with exactly this entry more.
+    """Raise Refused unless the file reads as before, with exactly this entry more.
 
-    A body could hold what a reader takes for a marker, a heading or another's entry. Whatever the
-    checks on a draft overlook is noticed here, before anything is written.
+    A body could have text that a reader takes for a marker, a heading or another's entry. This
+    finds what the checks on a draft overlook, before anything is written.
     """
     last = made.document.entries[-1] if made.document.entries else None
     one_more = len(made.document.entries) == len(before.document.entries) + 1
@@ -296,7 +293,7 @@ def _require_read_back(before: CheckedSession, made: CheckedSession, draft: Entr
 
 
 def is_exactly(entry: DebateEntry, draft: EntryDraft) -> bool:
-    """Is this entry exactly what the (tidied) draft says?"""
+    """True if this entry is exactly what the (tidied) draft says."""
     fields = tuple((field.name, field.value) for field in entry.fields)
     read = (entry.author, entry.body.replace("\r\n", "\n"), fields)
     return read == (draft.author, draft.body, tuple(draft.filled_fields()))
@@ -306,10 +303,11 @@ _BODY = "no headings of level 1 or 2 in the body, and every code block and comme
 
 
 def require_turn(course: Course, author: str, now: Millis, after_end: bool = False) -> None:
-    """Refused unless this author may append an entry now."""
-    no = find_obstacle(course, author, now, after_end)
-    if no is not None:
-        raise _refuse(no.code, no.findings[0].message, no.findings[0].hint, no.findings)
+    """Raise Refused unless this author may append an entry now."""
+    obstacle = find_obstacle(course, author, now, after_end)
+    if obstacle is not None:
+        first = obstacle.findings[0]
+        raise _refuse(obstacle.code, first.message, first.hint, obstacle.findings)
 
 
 # The machine's own entries -----------------------------------------------------------------------
@@ -328,7 +326,7 @@ def draft_placeholder(rules: Rules, agent: str, failure: FailedAnswer | None = N
     )
 
 
-# Who acts, where nobody is registered or named.
+# Who acts, if no person is registered or named.
 THE_OPERATOR: Final = "the operator"
 
 
@@ -397,12 +395,12 @@ def draft_deadlock_ruling(reason: str, author: str = SYSTEM) -> EntryDraft:
 
 
 def _why_absent(failure: FailedAnswer | None) -> str:
-    """DEC-032: time was up only if it was; whoever failed before has its own sentence (G-01)."""
+    """DEC-032: say that time was up only if it was; a failure has its own sentence (G-01)."""
     return "Turn timed out." if failure is None else failure.sentence
 
 
 def _say_who_wrote_it(rules: Rules, agent: str, what: str, failure: FailedAnswer | None) -> str:
-    """BNC-146: it stands under the agent's name, so it says who really wrote it, and why."""
+    """BNC-146: write who wrote this entry and why, because it has the agent's name."""
     why = f"was silent for more than the {rules.turn_timeout}-second turn-timeout"
     if failure is not None:
         why = f"gave no usable answer ({failure.reason})"
@@ -416,11 +414,11 @@ def _say_who_wrote_it(rules: Rules, agent: str, what: str, failure: FailedAnswer
 def prepare_closing(
     checked: CheckedSession, reason: str, id_: str, now: Millis, author: str = SYSTEM
 ) -> Addition:
-    """BNC-169: the operator's last word, unless the session has ended or someone is writing.
+    """BNC-169: prepare the operator's closing entry; Refused after the end or during an open entry.
 
-    Whoever let its time pass is not writing any more (4.6). A listed person writes it in its own
-    name (R17). For anyone else a mark ends the session, and below it `system` sums up (R12, R18).
-    After a deadlock that waits for a person it is what the operator decided (7.4).
+    An open entry does not count after its time is up (4.6). A listed person writes the closing in
+    its own name (R17). For anyone else a mark ends the session, and below it `system` sums up (R12,
+    R18). After a deadlock that waits for a person it is the operator's decision (7.4).
     """
     course = require_course(checked)
     if find_deadlock_policy(checked) is Escalation.HUMAN and not is_unfit(reason):
@@ -442,7 +440,7 @@ def prepare_closing(
 
 
 def require_person(rules: Rules, named: str | None) -> str | None:
-    """The name again; Refused if the file knows who its people are, and that this is none."""
+    """Return the name; Refused if the file lists its people and this is none of them."""
     people = list_people(rules)
     if named in rules.agents and people and named not in people:
         message = f"{named} is no person: this is the operator's act"
@@ -451,9 +449,10 @@ def require_person(rules: Rules, named: str | None) -> str | None:
 
 
 def find_closing_author(rules: Rules, person: str | None, named: str | None) -> str:
-    """Who writes the closing entry: the operator if listed, else `system`; Refused if unclear.
+    """Return the author of the closing entry: the operator if listed, else `system`.
 
-    `person` is known by a key, `named` only says so: where the file knows people, it is one.
+    `person` is proved by a key, `named` is not: it must be one of the people that the file lists.
+    Refused if it is unclear who acts.
     """
     people = list_people(rules)
     name = person or require_person(rules, named)
