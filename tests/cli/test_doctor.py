@@ -92,7 +92,7 @@ def test_events_that_were_made_to_stand_nowhere(busy: Project) -> None:
         f"UPDATE streams SET seq = 1 WHERE name = '{LIST}'",
     )
     findings = busy.json("ledger", "doctor").data["findings"]
-    assert "1 events stand nowhere" in str(findings)
+    assert "1 events are in no index" in str(findings)
     assert complaints(busy)["store_damaged"] == "error"
 
 

@@ -217,7 +217,7 @@ class FullDisk(MemoryStore):
     @contextmanager
     def write(self) -> Iterator[MemoryTransaction]:
         with super().write() as change:
-            yield Crowded(change._t, 0) if self.full else change
+            yield Crowded(change._tables, 0) if self.full else change
 
 
 class Crowded(MemoryTransaction):

@@ -34,7 +34,7 @@ def test_asking_leaves_nothing_behind(folder: KeyFolder) -> None:
 def test_a_name_is_held_until_it_is_released(
     folder: KeyFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(running_names, "PATIENCE_SECONDS", 0)
+    monkeypatch.setattr(running_names, "WAIT_SECONDS", 0)
     lock = hold_name(folder, ORIGIN, "amber-otter")
     assert is_running(folder, ORIGIN, "amber-otter")
     with pytest.raises(Refused, match="another `moot run`"):

@@ -51,11 +51,11 @@ def test_an_ack_without_a_status_is_none() -> None:
 
 @pytest.mark.parametrize("notes", NASTY)
 def test_notes_stay_notes(notes: str) -> None:
-    body = body_writer.write_ack_body("auth:1", AckStatus.RECEIVED, notes)
+    body = body_writer.write_ack_body("auth:1", AckStatus.ACK, notes)
     assert [part.key for part in MessageBody(body).sections] == ["message id", "status", "notes"]
     read = body_writer.read_ack(body)
     assert read is not None
-    assert (read.status, read.message_id) == (AckStatus.RECEIVED, "auth:1")
+    assert (read.status, read.message_id) == (AckStatus.ACK, "auth:1")
     plain = notes.replace("\r\n", "\n").replace("\r", "\n").replace("<!--", "&lt;!--")
     assert read.notes == plain.strip()
 

@@ -139,7 +139,7 @@ def test_an_ack_is_on_record_with_its_status(scenario: MailScenario) -> None:
     scenario.run(OTTER, question())
     sent, _ = scenario.run(CRANE, send("ACK: Which cache?", ACK, OTTER)).recorded
     assert isinstance(sent.event, did.MessageSent)
-    assert (sent.event.type, sent.event.status) == (MessageType.ACK, AckStatus.RECEIVED)
+    assert (sent.event.type, sent.event.status) == (MessageType.ACK, AckStatus.ACK)
 
 
 def test_who_was_never_addressed_is_told_so_and_nothing_else(scenario: MailScenario) -> None:
@@ -235,10 +235,10 @@ def test_what_is_sent_again_is_in_an_inbox_once_and_still_addressed(scenario: Ma
     [
         (None, None, True, 1),
         (None, None, False, 1),
-        (None, AckStatus.RECEIVED, True, 1),
+        (None, AckStatus.ACK, True, 1),
         ("proto_1", None, True, 0),
         ("proto_1", None, False, 0),
-        ("proto_1", AckStatus.RECEIVED, True, 1),
+        ("proto_1", AckStatus.ACK, True, 1),
     ],
 )
 def test_a_message_with_an_event_waits_in_presence_until_it_is_accepted(

@@ -23,7 +23,7 @@ ROWS: dict[str, Row] = {
     row.id: row for rows in (RULES_FOR_ALL, *RULES_BY_TYPE.values()) for row in rows
 }
 # Rules that only hold for what was received, or that need to know who and what is here.
-RECEIVED = {"MBX-004", "MBX-085"}
+ACK = {"MBX-004", "MBX-085"}
 AGENTS = {"amber-otter", "teal-crane"}
 ITEMS = {"auth-7"}
 
@@ -42,7 +42,7 @@ def linted(rule: str, outcome: str) -> LintedMessage:
         head.subject,
         body,
         head.ack_required,
-        received=rule in RECEIVED,
+        received=rule in ACK,
         sender=head.sender,
         agents=AGENTS,
         items=ITEMS,

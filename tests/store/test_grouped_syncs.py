@@ -16,7 +16,7 @@ from moot.engine.engine import Engine
 from moot.protocols.example.model import Ask
 from moot.store import batched_syncs
 from moot.store.batched_syncs import hold_syncs, make_durable
-from moot.store.files import are_held, put_own_file, sync_later
+from moot.store.files import put_own_file, sync_later, syncs_are_held
 from moot.store.sqlite import SqliteStore
 from tests.store.ledgers import CRANE, OTTER, check_ledger, found_ledger, join
 
@@ -108,8 +108,8 @@ def test_another_thread_is_not_answered_before_its_commit_is_durable(engine: Eng
         other.start()
         other.join(timeout=30)
         assert levels == [FULL]
-        assert are_held()
-    assert not are_held()
+        assert syncs_are_held()
+    assert not syncs_are_held()
 
 
 def test_an_error_in_the_block_leaves_what_was_written_durable(
@@ -123,7 +123,7 @@ def test_an_error_in_the_block_leaves_what_was_written_durable(
     with pytest.raises(KeyError):
         write_and_fail()
     assert synced == ["ledger.db-wal"]
-    assert not are_held()
+    assert not syncs_are_held()
 
 
 def test_a_block_in_a_block_ends_with_the_outer_one(engine: Engine, synced: list[str]) -> None:
@@ -147,7 +147,7 @@ def test_a_disk_that_fails_is_told(engine: Engine, monkeypatch: pytest.MonkeyPat
     with pytest.raises(StoreFailed) as failed:
         write_to_failing_disk()
     assert failed.value.code == "store_failed"
-    assert not are_held()
+    assert not syncs_are_held()
     monkeypatch.undo()
     assert check_ledger(engine.store)["example/a"]
 

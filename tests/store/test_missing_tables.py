@@ -110,7 +110,7 @@ def test_an_index_that_is_gone_is_made_by_the_rebuild(lived: Lived, table: str) 
         ("UPDATE events SET seq = 99 WHERE id = 3", "does not follow"),
         (
             "UPDATE events SET stream = 99 WHERE id = (SELECT max(id) FROM events)",
-            "a stream that is gone",
+            "a stream that is missing",
         ),
         ("UPDATE events SET body = x'7b7d' WHERE id = 2", "unreadable body"),
         ("UPDATE events SET sig = zeroblob(64) WHERE id = 1", "does not follow"),

@@ -13,7 +13,7 @@ import pytest
 
 from moot.core.errors import StoreFailed
 from moot.store.sqlite import SqliteStore, lock_waiting
-from moot.store.sqlite.lock_waiting import WaitingLine, waiting_at_most
+from moot.store.sqlite.lock_waiting import WriterQueue, waiting_at_most
 from tests.store.ledgers import found_ledger
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there is no line on Windows")
@@ -23,12 +23,12 @@ LINE = "ledger.db-line"
 _STANDING = """
 import sys
 from pathlib import Path
-from moot.store.sqlite import lock_waiting as waiting_line
-waiting_line.PATIENCE_SECONDS = 60.0
-line = waiting_line.WaitingLine(Path(sys.argv[1]))
+from moot.store.sqlite import lock_waiting
+lock_waiting.MAX_QUEUE_SECONDS = 60.0
+queue = lock_waiting.WriterQueue(Path(sys.argv[1]))
 print("coming", flush=True)
-line.enter(60.0)
-print("first" if line.is_first else "in vain", flush=True)
+queue.enter(60.0)
+print("first" if queue.is_first else "in vain", flush=True)
 sys.stdin.readline()
 """
 
@@ -98,7 +98,7 @@ def test_there_is_no_line_as_long_as_nobody_has_to_wait(path: Path) -> None:
 def test_who_writes_again_lets_those_who_wait_go_first(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lock_waiting, "PATIENCE_SECONDS", 60.0)
+    monkeypatch.setattr(lock_waiting, "MAX_QUEUE_SECONDS", 60.0)
     store = SqliteStore(path)
     write(store, 1)
     with first_in_line(path):
@@ -118,7 +118,7 @@ def test_who_is_let_in_too_late_lets_the_next_one_in(path: Path) -> None:
     with ExitStack() as stack:
         first = stack.enter_context(another_in_line(path))
         assert next_word(first) == "first"
-        mine = WaitingLine(path)
+        mine = WriterQueue(path)
         mine.enter(0.01)
         assert not mine.is_first
         behind = stack.enter_context(another_in_line(path))
@@ -133,9 +133,9 @@ def test_a_line_that_does_not_move_is_left_alone(
     store = SqliteStore(path)
     write(store, 1)
     with first_in_line(path):
-        monkeypatch.setattr(lock_waiting, "PATIENCE_SECONDS", 0.01)
+        monkeypatch.setattr(lock_waiting, "MAX_QUEUE_SECONDS", 0.01)
         write(store, 2)
-        monkeypatch.setattr(lock_waiting, "PATIENCE_SECONDS", 3_600.0)
+        monkeypatch.setattr(lock_waiting, "MAX_QUEUE_SECONDS", 3_600.0)
         write(store, 3)
         assert written(store) == 3
     store.close()
@@ -199,11 +199,11 @@ def test_who_was_first_may_write_on_until_its_turn_is_over(
     path: Path, monkeypatch: pytest.MonkeyPatch, turn: float, passes: bool
 ) -> None:
     monkeypatch.setattr(lock_waiting, "TURN_SECONDS", turn)
-    line = WaitingLine(path)
+    line = WriterQueue(path)
     line.enter(60.0)
     assert line.is_first
     line.leave()
-    assert line.may_be_passed()  # nobody else is there
+    assert line.can_skip()  # nobody else is there
     with first_in_line(path):
-        assert line.may_be_passed() is passes
+        assert line.can_skip() is passes
     line.close()

@@ -45,7 +45,7 @@ BUDGET = {
     "pages": (3000, "reports as values, and how they become HTML"),
     "protocols": (36250, "ten state machines; five follow public documents with hundreds of norms"),
     "runner": (2300, "`moot run`: starting, watching and answering for a program"),
-    "store": (2900, "SQLite and memory behind one contract, and artifacts by hash"),
+    "store": (2950, "SQLite and memory behind one contract, and artifacts by hash"),
     "surfaces": (17900, "every command, the hooks, MCP tools, the page and the demonstration"),
     "system": (2000, "git, beads, processes and running approved commands"),
     "testing": (200, "given, when, then for state machines"),

@@ -43,7 +43,7 @@ from moot.engine.signs_of_life import (
     read_claimed_times,
 )
 from moot.store.artifacts import Artifacts
-from moot.store.files import are_held
+from moot.store.files import syncs_are_held
 
 if TYPE_CHECKING:
     from moot.core.debug import DebugLog
@@ -364,7 +364,7 @@ class Engine:
                 number, streams = made.checkpoint.number, made.checkpoint.streams
                 self._debug("sign", f"checkpoint {number} over {streams} streams")
         self._events_since_checkpoint = 0
-        if are_held():  # what `on_checkpoint` remembers must not be ahead of the disk
+        if syncs_are_held():  # what `on_checkpoint` remembers must not be ahead of the disk
             from moot.store.batched_syncs import make_durable
 
             make_durable()

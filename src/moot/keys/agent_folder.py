@@ -1,13 +1,13 @@
 """Key folders that `moot run` lends to its programs: one agent's key and the trust file.
 
     lent/NAME-XXXXXXXX/          mode 0700, removed when the run ends
-        folder.json              the user's own folder id: on record the custodian stays the same
-        lent.json                whose folder it is part of, and where its `moot run` listens
-        held                     locked by the run; a folder whose lock is free was left behind
+        folder.json              the id of the user's own folder, so the custodian is the same
+        lent.json                the user's folder, and the socket of the `moot run`
+        held                     locked by the run; a folder whose lock is free was abandoned
         LEDGER/trust.json, LEDGER/NAME.KID.key
 
-The socket is in a private folder where the system keeps such things. Neither the ledger's own keys
-nor anybody else's are here. What a killed run left is swept by the next one.
+The socket is in a private folder for runtime files. The folder has neither the ledger's own keys
+nor another agent's. The next run removes folders that a killed run left.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from moot.core.errors import Malformed, StoreFailed
 from moot.keys.folder import LOAN_FILE, LOANS_FOLDER, KeyFolder, Loan
 from moot.keys.running_names import is_held
 
-# Sockets have short names on every system; a folder deep in a tree cannot hold one.
-LONGEST_PARENT: Final = 70
-SWEEPING_SECONDS: Final = 30.0
+# Systems limit a socket's path to about 100 bytes.
+MAX_PARENT_BYTES: Final = 70
+CLEANUP_SECONDS: Final = 30.0
 
 
 class LentFolder:
@@ -44,7 +44,7 @@ class LentFolder:
         self._agent = loan.agent
 
     def renew_key(self, kid: str) -> None:
-        """Put the agent's current key there, and take away the one it had before."""
+        """Copy the agent's current key there, and remove the previous one."""
         source = self._user.ledger_folder(self._origin) / f"{self._agent}.{kid}.key"
         target = KeyFolder(self.path).ledger_folder(self._origin)
         if not source.is_file() or (target / source.name).exists():
@@ -57,13 +57,13 @@ class LentFolder:
 
 @contextmanager
 def lend_folder(user: KeyFolder, origin: str, agent: str, kid: str) -> Iterator[LentFolder]:
-    """A folder for one agent, for as long as the block lasts."""
+    """Lend a folder to one agent until the block ends."""
     try:
-        lent, lock = _make(user, origin, agent)
+        lent, lock = _create_loan(user, origin, agent)
     except OSError as error:
         raise StoreFailed(
             "key_folder_failed",
-            f"no key folder could be made for {agent}: {error.strerror or error}",
+            f"the key folder for {agent} could not be created: {error.strerror or error}",
             hint=f"check space and permissions of {user.path}",
         ) from error
     try:
@@ -74,17 +74,17 @@ def lend_folder(user: KeyFolder, origin: str, agent: str, kid: str) -> Iterator[
         lock.release()
 
 
-def _make(user: KeyFolder, origin: str, agent: str) -> tuple[LentFolder, FileLock]:
-    area = user.path / LOANS_FOLDER
-    area.mkdir(mode=0o700, exist_ok=True)
-    # One at a time, so that nobody sweeps a folder whose lock is about to be taken.
-    with FileLock(area / "sweeping", mode=0o600, timeout=SWEEPING_SECONDS):
-        _sweep(area)
-        path = area / f"{agent}-{secrets.token_hex(4)}"
+def _create_loan(user: KeyFolder, origin: str, agent: str) -> tuple[LentFolder, FileLock]:
+    loans = user.path / LOANS_FOLDER
+    loans.mkdir(mode=0o700, exist_ok=True)
+    # One process at a time: another could remove a folder whose lock is about to be taken.
+    with FileLock(loans / "sweeping", mode=0o600, timeout=CLEANUP_SECONDS):
+        _remove_abandoned(loans)
+        path = loans / f"{agent}-{secrets.token_hex(4)}"
         path.mkdir(mode=0o700)
         lock = FileLock(path / "held", mode=0o600)
         lock.acquire(blocking=False)
-    loan = Loan(str(user.path), agent, str(make_place_for_socket()))
+    loan = Loan(str(user.path), agent, str(make_socket_path()))
     _write(path / "folder.json", msgspec.json.encode({"id": user.custodian}))
     _write(path / LOAN_FILE, msgspec.json.encode(loan))
     ledger = KeyFolder(path).ledger_folder(origin)
@@ -95,23 +95,25 @@ def _make(user: KeyFolder, origin: str, agent: str) -> tuple[LentFolder, FileLoc
     return LentFolder(user, path, origin, loan), lock
 
 
-def make_place_for_socket() -> Path:
-    """A private folder of its own, where sockets belong: one that a killed run left in the key
-    folder would be in the way of whoever copies that."""
+def make_socket_path() -> Path:
+    """Make a private folder for a socket, and return the socket's path.
+
+    Not in the key folder: a socket that a killed run left there would break copies of the folder.
+    """
     for parent in (os.environ.get("XDG_RUNTIME_DIR", ""), tempfile.gettempdir(), "/tmp"):
-        if len(os.fsencode(parent)) <= LONGEST_PARENT and os.access(parent, os.W_OK | os.X_OK):
+        if len(os.fsencode(parent)) <= MAX_PARENT_BYTES and os.access(parent, os.W_OK | os.X_OK):
             return Path(tempfile.mkdtemp(prefix="moot-", dir=parent)) / "socket"
-    raise OSError("there is no folder for a socket")
+    raise OSError("no folder is writable and short enough for a socket")
 
 
-def _sweep(area: Path) -> None:
-    for path in area.iterdir():
+def _remove_abandoned(loans: Path) -> None:
+    for path in loans.iterdir():
         if path.is_dir() and not is_held(path / "held"):
             _remove(path)
 
 
 def _remove(path: Path) -> None:
-    """Remove a loan, with its socket wherever that is."""
+    """Remove a loan with its socket."""
     with suppress(Malformed, OSError):
         loan = KeyFolder(path).loan
         if loan is not None:
@@ -126,43 +128,44 @@ def _write(path: Path, data: bytes) -> None:
         file.write(data)
 
 
-# Notes on which `moot mcp` answers the hooks of a coding tool: beside/NUMBER-STARTED, mode 0600,
-# named after the tool's process, holds a socket and a secret word. A hook must send the word: so it
-# has read this folder, and could have used each key in it. The next server removes what a killed
-# one left.
+# Notes that tell hooks which `moot mcp` answers them: beside/NUMBER-STARTED, mode 0600, named after
+# the coding tool's process, has a socket and a secret. A hook must send the secret, which proves
+# that it can read this folder and could have used each key in it. The next server removes notes
+# that a killed one left.
 
 NOTES_FOLDER: Final = "beside"
-WORD_BYTES: Final = 16
+SECRET_BYTES: Final = 16
 
 
 class ToolNote:
     """Where one server listens for the hooks of one process of a tool."""
 
     def __init__(self, keys: KeyFolder, process: str) -> None:
-        self._area = keys.path / NOTES_FOLDER
-        self._file = self._area / process
-        self.socket = make_place_for_socket()
-        self.word = secrets.token_hex(WORD_BYTES).encode()
-        self._text = b"%b\n%b\n" % (os.fsencode(self.socket), self.word)
+        self._folder = keys.path / NOTES_FOLDER
+        self._file = self._folder / process
+        self.socket = make_socket_path()
+        self.secret = secrets.token_hex(SECRET_BYTES).encode()
+        self._text = b"%b\n%b\n" % (os.fsencode(self.socket), self.secret)
 
     def publish(self, is_alive: Callable[[str], bool]) -> None:
-        """Say it, once somebody listens. The last server of a process takes the place of others."""
-        self._area.mkdir(mode=0o700, exist_ok=True)
-        self._sweep(is_alive)
-        new = self._area / f".{secrets.token_hex(4)}"
+        """Write the note, after the server listens. A later server of the same process replaces
+        it."""
+        self._folder.mkdir(mode=0o700, exist_ok=True)
+        self._remove_abandoned(is_alive)
+        new = self._folder / f".{secrets.token_hex(4)}"
         with open(new, "xb", opener=lambda name, how: os.open(name, how, 0o600)) as file:
             file.write(self._text)
         os.replace(new, self._file)
 
     def withdraw(self) -> None:
-        """Nobody listens any more; a note of another server stays."""
+        """Remove the note and the socket, unless another server has replaced the note."""
         with suppress(OSError):
             if self._file.read_bytes() == self._text:
                 self._file.unlink()
         _remove_socket(self.socket)
 
-    def _sweep(self, is_alive: Callable[[str], bool]) -> None:
-        for file in self._area.iterdir():
+    def _remove_abandoned(self, is_alive: Callable[[str], bool]) -> None:
+        for file in self._folder.iterdir():
             if not is_alive(file.name):
                 with suppress(OSError):
                     _remove_socket(Path(os.fsdecode(file.read_bytes().partition(b"\n")[0])))

@@ -2,16 +2,16 @@
 
     folder.json              the folder's id: the custodian named by every key made here
     kept.db                  newest checkpoints (seen_checkpoints.py)
-    LEDGER/trust.json        what is believed about that ledger, pinned when it was made or joined
-    LEDGER/made-in           the folder it was made in, as its path was then; only where it was made
+    LEDGER/trust.json        the ledger's public keys, pinned when it was made or joined
+    LEDGER/made-in           the folder in which the ledger was made; only where it was made
     LEDGER/NAME.KID.key      one private key, mode 0600; a person's is locked by a passphrase
     LEDGER/NAME.running      locked while a `moot run` works under that name (running_names.py)
-    LEDGER/everyday          the name its owner works under at a terminal (folder.py)
+    LEDGER/everyday          the name that its owner uses at a terminal (folder.py)
     lent/                    folders that `moot run` has lent to its programs (agent_folder.py)
     beside/                  which `moot mcp` answers the hooks of which tool (agent_folder.py)
 
-LEDGER is the kid of the ledger's root key. A folder that was lent has a `lent.json` that names
-this one: what is remembered of ledgers, and who runs, stays here.
+LEDGER is the kid of the ledger's root key. A lent folder has a `lent.json` that names this one:
+what Moot remembers of ledgers, and which names run, stays here.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ from moot.keys.passphrase_lock import (
 from moot.store.files import write_new_file
 
 T = TypeVar("T")
-_PLACE = "made-in"
+_MADE_IN_FILE = "made-in"
 LOAN_FILE = "lent.json"
-LOANS_FOLDER = "lent"  # below the user's own: what is lent to the programs of runs
+LOANS_FOLDER = "lent"  # in the user's own folder
 
 
 class KeyFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a key file holds: the seed as it is (`secret`) or locked by a passphrase, never both."""
+    """The content of a key file: the plain seed (`secret`) or the locked one, never both."""
 
     kind: KeyClass
     kid: str
@@ -61,13 +61,13 @@ class KeyFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     v: int = 1
 
     def open(self, passphrase: str | None) -> Signer:
-        """The signer; the passphrase is asked for only if the key is locked."""
+        """Return the signer; only a locked key needs the passphrase."""
         try:
             signer = Signer(self._seed(passphrase))
         except ValueError:
             raise Malformed("the key file's secret is damaged", code="bad_key_file") from None
         if signer.kid != self.kid:
-            raise Malformed("the key file holds another key", code="bad_key_file")
+            raise Malformed("the key file has another key", code="bad_key_file")
         return signer
 
     def _seed(self, passphrase: str | None) -> bytes:
@@ -77,8 +77,8 @@ class KeyFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Loan(msgspec.Struct, frozen=True):
-    """By whom a folder was lent: the user's own folder, to which agent, and where the `moot run`
-    listens that lent it."""
+    """A folder that was lent: the user's own folder, the agent, and the socket of the `moot run`
+    that lent it."""
 
     user_folder: str
     agent: str
@@ -90,44 +90,44 @@ class _FolderId(msgspec.Struct, frozen=True):
 
 
 class KeyFolder:
-    """One user's private keys, by ledger and name; or what was lent of them to one agent."""
+    """One user's private keys, by ledger and name; or those that were lent to one agent."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     @cached_property
     def loan(self) -> Loan | None:
-        """What `moot run` wrote of its loan; None for a user's own folder."""
+        """Return the loan that `moot run` wrote; None for a user's own folder."""
         file = self.path / LOAN_FILE
         return _read_json(file, Loan) if file.exists() else None
 
     @property
     def user_folder(self) -> KeyFolder:
-        """The folder of the user: this one, or the one that lent it."""
+        """Return the user's own folder: this one, or the one that lent it."""
         return self if self.loan is None else KeyFolder(Path(self.loan.user_folder))
 
     def require_own(self, what: str) -> None:
-        """Refused in a folder that was lent: it is removed when its `moot run` ends."""
+        """Raise Refused in a lent folder, since `moot run` removes it when it ends."""
         if self.loan is not None:
             raise Refused(
                 "key_folder_lent",
                 f"{what} would be lost: this key folder is lent to {self.loan.agent} by `moot run`",
-                hint="run this yourself, outside of `moot run`",
+                hint="run this outside of `moot run`",
             )
 
     @property
     def custodian(self) -> str:
-        """The folder's id, made with its first key."""
+        """Return the folder's id; make it with the first key."""
         file = self.path / "folder.json"
         if not file.exists():
             self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
             made = msgspec.json.encode(_FolderId(os.urandom(16).hex()))
-            with suppress(FileExistsError):  # another process made it just now: that one counts
+            with suppress(FileExistsError):  # another process has just made it: use that one
                 write_new_file(file, made, 0o600)
         return _read_json(file, _FolderId).id
 
     def ledger_folder(self, origin: str) -> Path:
-        """The folder in it that belongs to this ledger."""
+        """Return this ledger's part of the folder."""
         return self.path / origin.rpartition("/")[2]
 
     def add_key(
@@ -145,7 +145,7 @@ class KeyFolder:
         self.require_own("a new key")
         if passphrase is not None:
             require_long_passphrase(passphrase)
-        self.custodian  # noqa: B018 - the folder exists, with its id, before its first key
+        self.custodian  # noqa: B018 - makes the folder and its id before the first key
         seed = seed or Signer.new_seed()
         signer = Signer(seed)
         locked = lock_seed(seed, passphrase, cost) if passphrase is not None else None
@@ -166,7 +166,7 @@ class KeyFolder:
         return signer
 
     def remove_key(self, origin: str, name: str, kid: str) -> None:
-        """Remove a key that nobody will sign with: it was never registered, or has ended."""
+        """Remove a key that was never registered, or has ended."""
         self._path(origin, name, kid).unlink(missing_ok=True)
 
     def read_key(self, origin: str, name: str, kid: str) -> KeyFile | None:
@@ -176,32 +176,32 @@ class KeyFolder:
         _require_private(path)
         file = _read_json(path, KeyFile)
         if (file.origin, file.name, file.kid) != (origin, name, kid):
-            raise Malformed(f"{path.name} holds another key", code="bad_key_file")
+            raise Malformed(f"{path.name} has another key", code="bad_key_file")
         return file
 
     def remember_place(self, origin: str, place: Path) -> None:
         """Note that the ledger was made in the folder `place`."""
-        write_new_file(self.ledger_folder(origin) / _PLACE, _encode_path(place), 0o600)
+        write_new_file(self.ledger_folder(origin) / _MADE_IN_FILE, _encode_path(place), 0o600)
 
     def ledgers_made_in(self, place: Path) -> list[str]:
-        """The origins of all ledgers that were ever made in the folder `place`."""
+        """Return the origins of all ledgers that were ever made in the folder `place`."""
         wanted = _encode_path(place)
-        files = sorted(self.path.glob(f"*/{_PLACE}"))
+        files = sorted(self.path.glob(f"*/{_MADE_IN_FILE}"))
         return [ORIGIN_PREFIX + file.parent.name for file in files if _read_or_none(file) == wanted]
 
     def folders_with_ledgers(self) -> list[Path]:
-        """The folders in which ledgers were made with keys of this folder, each once."""
-        files = sorted(self.path.glob(f"*/{_PLACE}"))
+        """Return the folders in which ledgers were made with keys of this folder."""
+        files = sorted(self.path.glob(f"*/{_MADE_IN_FILE}"))
         places = dict.fromkeys(place for file in files if (place := _read_or_none(file)))
         return [Path(os.fsdecode(place)) for place in places]
 
     def names_with_keys(self, origin: str) -> Iterator[str]:
-        """Names that have a key file here for that ledger."""
+        """Yield the names that have a key file here for that ledger."""
         for path in sorted(self.ledger_folder(origin).glob("*.key")):
             yield path.name.split(".", 1)[0]
 
     def list_keys(self, origin: str) -> list[tuple[str, str]]:
-        """Name and kid of every key file here for that ledger."""
+        """Return name and kid of every key file here for that ledger."""
         files = sorted(self.ledger_folder(origin).glob("*.key"))
         parts = (file.name.split(".") for file in files)
         return [(part[0], part[1]) for part in parts if len(part) == 3]
@@ -217,16 +217,16 @@ def _encode_path(place: Path) -> bytes:
 def _read_or_none(file: Path) -> bytes | None:
     try:
         return file.read_bytes()
-    except OSError:  # only a remark of `moot init` depends on it
+    except OSError:  # only a note of `moot init` depends on it
         return None
 
 
 def _require_private(path: Path) -> None:
-    """Refused if others may read the key: as with ssh, it is not used then (LDG-013)."""
+    """Raise Refused if other users may read the key: like ssh, Moot does not use it (LDG-013)."""
     if os.name != "nt" and stat.S_IMODE(path.stat().st_mode) & 0o077:
         raise Refused(
             "key_exposed",
-            f"others may read {path}",
+            f"{path} is readable by other users",
             hint=f"chmod 600 {path}; if it may have been copied, rotate the key",
         )
 
@@ -238,7 +238,7 @@ def _read_json(path: Path, kind: type[T]) -> T:
         raise Malformed(f"{path.name} is damaged: {error}", code="bad_key_file") from None
 
 
-# A key folder as the engine sees it: keys of one ledger, by name and kid.
+# The keys of one ledger, by name and kid, for the engine.
 
 
 class Passphrase(msgspec.Struct, frozen=True):
@@ -283,20 +283,20 @@ class FolderKeys:
             raise Refused(
                 # LDG-015
                 "human_key_required",
-                f"the key of {name} is locked, and nobody is here to unlock it",
+                f"the key of {name} is locked, and there is no terminal to ask for the passphrase",
                 hint="run this at a terminal; for automation set MOOT_PASSPHRASE_FILE",
             )
         return PrivateKey(file.open(passphrase.text), passphrase.attended)
 
 
-# LEDGER/everyday: the name that the folder's owner works under at a terminal. Its key is of class
-# agent and without a passphrase: nothing is decided with it. A folder that was lent has none.
+# LEDGER/everyday: the name that the folder's owner uses at a terminal. Its key has the class agent
+# and no passphrase, so no decision is signed with it. A lent folder has none.
 
 _FILE: Final = "everyday"
 
 
 def read_everyday_name(folder: KeyFolder, origin: str) -> str | None:
-    """The name, if one was made here."""
+    """Return the name, if there is one."""
     try:
         text = (folder.ledger_folder(origin) / _FILE).read_text("ascii").strip()
     except (OSError, UnicodeDecodeError):
@@ -305,10 +305,10 @@ def read_everyday_name(folder: KeyFolder, origin: str) -> str | None:
 
 
 def write_everyday_name(folder: KeyFolder, origin: str, name: str) -> None:
-    """From now on this is the name."""
+    """Set the name."""
     write_new_file(folder.ledger_folder(origin) / _FILE, f"{name}\n".encode(), 0o600)
 
 
 def forget_everyday_name(folder: KeyFolder, origin: str) -> None:
-    """The name cannot sign any more: another may take its place."""
+    """Remove the name, which can no longer sign, so that another can be set."""
     (folder.ledger_folder(origin) / _FILE).unlink(missing_ok=True)

@@ -1,7 +1,6 @@
 """A person's key on disk: Argon2id turns the passphrase into a key that encrypts the seed.
 
-The cost of Argon2id is written beside the box, so that it can be raised later without losing older
-keys.
+The file also has the cost of Argon2id, so that it can be raised later without losing older keys.
 """
 
 from __future__ import annotations
@@ -21,15 +20,15 @@ if TYPE_CHECKING:
     from nacl.secret import SecretBox
 
 
-# A process that holds a person's key is marked as not dumpable on Linux: no core file is written,
-# and other programs of the same user can neither trace it nor read its memory. Elsewhere no core
-# file is written. Neither keeps the system from swapping, or its administrator from reading memory.
+# A process with a person's key is marked as not dumpable on Linux: it writes no core file, and
+# other programs of the same user can neither trace it nor read its memory. Elsewhere it only writes
+# no core file. Neither prevents swapping, or an administrator from reading memory.
 
 _PR_SET_DUMPABLE: Final = 4
 
 
 def forbid_core_dumps() -> None:
-    """As far as the system lets us: a key is used all the same where it does not."""
+    """Forbid core dumps, as far as the system supports it; the key is used anyway."""
     if sys.platform == "linux":
         import ctypes
 
@@ -44,30 +43,29 @@ def forbid_core_dumps() -> None:
             )
 
 
-# Bounds on the cost that a key file may ask for: a damaged or hostile one must not exhaust memory.
+# Limits on the cost that a key file may ask for: a damaged or hostile file must not exhaust memory.
 MAX_MEMORY = 1 << 30
 MAX_ROUNDS = 16
 
 
-SHORTEST_PASSPHRASE = 8
+MIN_PASSPHRASE_LENGTH = 8
 
 
 class HashingCost(msgspec.Struct, frozen=True):
-    """How much work Argon2id makes of one guess: rounds, and bytes of memory."""
+    """The work of Argon2id for one guess: rounds, and bytes of memory."""
 
     rounds: int
     memory: int
 
 
-# As libsodium recommends: "moderate", and the least it takes. Written out, because only a person's
-# key needs its library.
+# libsodium's "moderate" and minimum, as numbers: only a person's key loads libsodium.
 USUAL_COST: Final = HashingCost(rounds=3, memory=256 * 1024 * 1024)
 QUICK_COST: Final = HashingCost(rounds=1, memory=8192)  # for tests only
 _SALT_BYTES: Final = 16
 
 
 class LockedSeed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """An encrypted seed, with all that is needed to open it but the passphrase."""
+    """An encrypted seed, with everything needed to open it except the passphrase."""
 
     box: str
     memory: int
@@ -76,35 +74,35 @@ class LockedSeed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def require_private_file(file: Path) -> None:
-    """Refused if others may read the file with a passphrase; a pipe or a device has no such rights.
+    """Raise Refused if other users may read the passphrase file; pipes and devices are allowed.
 
-    As with a key that others may read (LDG-013): it is not used, so that somebody notices.
+    As with a key that others may read (LDG-013), Moot does not use it, so that the user notices.
     """
     try:
         found = file.stat()
     except (OSError, ValueError):
-        return  # reading it says what is wrong
+        return  # reading it reports the problem
     if os.name != "nt" and stat.S_ISREG(found.st_mode) and stat.S_IMODE(found.st_mode) & 0o077:
         from shlex import quote
 
         raise Refused(
             "passphrase_exposed",
-            f"others may read {file}",
-            hint=f"chmod 600 {quote(str(file))}; if somebody may have read it, change it: "
+            f"{file} is readable by other users",
+            hint=f"chmod 600 {quote(str(file))}; if it may have been read, change the passphrase: "
             "`moot agent rotate NAME`",
         )
 
 
 def require_long_passphrase(passphrase: str) -> None:
-    """Refused if a new passphrase is too short; keys locked with a shorter one still open.
+    """Raise Refused if a new passphrase is too short; keys with a shorter one still open.
 
-    Whoever has the file can guess without end, and a guess costs less than a second.
+    An attacker with the file can guess without limit, and a guess costs less than a second.
     """
-    if len(passphrase.strip()) < SHORTEST_PASSPHRASE:
+    if len(passphrase.strip()) < MIN_PASSPHRASE_LENGTH:
         raise Refused(
             "passphrase_too_short",
-            f"a person's key needs a passphrase of at least {SHORTEST_PASSPHRASE} characters",
-            hint="a few words that nobody would guess are easier to keep in mind than signs",
+            f"a person's key needs a passphrase of at least {MIN_PASSPHRASE_LENGTH} characters",
+            hint="a few random words are easier to remember than special characters",
         )
 
 
@@ -115,10 +113,9 @@ def lock_seed(seed: bytes, passphrase: str, cost: HashingCost = USUAL_COST) -> L
 
 
 def unlock_seed(locked: LockedSeed, passphrase: str) -> bytes:
-    """The seed; Refused if the passphrase is wrong. A changed box looks the same and is refused
-    too (LDG-014)."""
+    """Return the seed; Refused if the passphrase is wrong or the box was changed (LDG-014)."""
     if not (0 < locked.memory <= MAX_MEMORY and 0 < locked.rounds <= MAX_ROUNDS):
-        raise Malformed("the key file asks for an absurd cost", code="bad_key_file")
+        raise Malformed("the key file's Argon2id cost is out of range", code="bad_key_file")
     from nacl.exceptions import CryptoError
 
     cost = HashingCost(locked.rounds, locked.memory)
@@ -135,8 +132,8 @@ def unlock_seed(locked: LockedSeed, passphrase: str) -> bytes:
 
 
 def _box(passphrase: str, salt: bytes, cost: HashingCost) -> SecretBox:
-    """The cipher for this passphrase. Its libraries are loaded only here: most commands use no
-    person's key, and all of them should start fast."""
+    """Return the cipher for this passphrase. Loads its libraries only here: most commands use no
+    person's key and should start fast."""
     from nacl.pwhash import argon2id
     from nacl.secret import SecretBox
 

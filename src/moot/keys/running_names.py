@@ -1,9 +1,9 @@
-"""Which names a live `moot run` works under: a lock on a file for each name.
+"""Which names a running `moot run` uses: a file lock for each name.
 
-The operating system ends the lock with the process, however it ends. So a name whose process was
-killed is free at once, without a lease to run out; a process number in a file could be another's.
-Where the system can (not on Windows), the program of the run inherits the lock: if the run alone
-is killed, its program may live on, and the name stays held until both are gone.
+The operating system releases the lock when the process exits or is killed. So the name is free at
+once, without a lease that must expire; a process id in a file could belong to another process.
+Except on Windows, the run's program inherits the lock: if only the run is killed, the name stays
+held until its program has exited too.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from moot.core.errors import Refused, StoreFailed
 from moot.core.names import require_agent_name
 from moot.keys.folder import KeyFolder
 
-# Asking takes a lock for a moment: whoever wants to hold the name waits that long.
-PATIENCE_SECONDS = 2.0
+# `is_held` takes a lock for a moment: a process that wants to hold the name waits that long.
+WAIT_SECONDS = 2.0
 _POLL_SECONDS = 0.02
 
 
 class NameLock:
-    """A name that is held until `release`, or until every process that has it open has ended.
+    """A name that is held until `release`, or until every process with the file open has exited.
 
-    `descriptor` is what a program must inherit to hold it, too; None where that is impossible.
+    A program that inherits `descriptor` holds the name too; None where that is impossible.
     """
 
     def __init__(self, path: Path, descriptor: int | None, unlock: Callable[[], None]) -> None:
@@ -35,26 +35,25 @@ class NameLock:
         self._unlock = unlock
 
     def write_note(self, note: bytes) -> None:
-        """Put into the locked file what is to be known of its holder; nothing where it is closed
-        to readers while it is locked."""
+        """Write a note about the holder into the locked file, unless the lock keeps readers out."""
         if self.descriptor is not None:
             os.ftruncate(self.descriptor, 0)
             os.pwrite(self.descriptor, note, 0)
 
     def remove(self) -> None:
-        """The name will not be held again: remove the file, too."""
+        """Release the name and remove its file, since the name will not be used again."""
         self.path.unlink(missing_ok=True)
         self.release()
 
     def release(self) -> None:
-        """Free the name for everyone, also if a program that inherited it still runs."""
+        """Release the name, even if a program that inherited the lock still runs."""
         unlock, self._unlock = self._unlock, _do_nothing
         self.descriptor = None
         unlock()
 
 
 def _do_nothing() -> None:
-    """A lock that was released is not released again: its descriptor may be another file's."""
+    """Replace a lock's release after the first call: its descriptor may belong to another file."""
 
 
 def hold_name(folder: KeyFolder, origin: str, name: str) -> NameLock:
@@ -63,8 +62,8 @@ def hold_name(folder: KeyFolder, origin: str, name: str) -> NameLock:
     if lock is None:
         raise Refused(
             "agent_alive",
-            f"another `moot run` works as {name}, or its program still does",
-            hint="choose another name, or none: one is made up for you",
+            f"another `moot run`, or its program, is still running as {name}",
+            hint="choose another name, or give none: Moot then makes one up",
         )
     return lock
 
@@ -75,7 +74,7 @@ def try_to_hold(folder: KeyFolder, origin: str, name: str) -> NameLock | None:
 
 
 def is_running(folder: KeyFolder, origin: str, name: str) -> bool:
-    """Does a live process hold the name? Asking leaves nothing behind; many may ask at once."""
+    """Return whether a live process holds the name. Leaves no file behind."""
     return is_held(lock_file(folder, origin, name))
 
 
@@ -83,7 +82,7 @@ if sys.platform == "win32":
     from filelock import FileLock, Timeout
 
     def is_held(path: Path) -> bool:
-        """Does a live process hold this lock? A file that does not exist is held by nobody."""
+        """Return whether a live process holds this lock; False if the file does not exist."""
         if not path.is_file():
             return False
         try:
@@ -95,7 +94,7 @@ if sys.platform == "win32":
     def _lock(path: Path) -> NameLock | None:
         lock = FileLock(path, mode=0o600)
         try:
-            lock.acquire(timeout=PATIENCE_SECONDS)
+            lock.acquire(timeout=WAIT_SECONDS)
         except Timeout:
             return None
         return NameLock(path, None, lock.release)
@@ -107,9 +106,9 @@ else:
     _OPEN = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
 
     def is_held(path: Path) -> bool:
-        """Does a live process hold this lock? A file that does not exist is held by nobody.
+        """Return whether a live process holds this lock; False if the file does not exist.
 
-        Asked with a shared lock, which others that ask can have at the same time.
+        Tries a shared lock, so that several processes can ask at the same time.
         """
         try:
             file = os.open(path, os.O_RDONLY)
@@ -124,9 +123,9 @@ else:
         return False
 
     def _lock(path: Path) -> NameLock | None:
-        """Those who only ask are waited for; a holder is not."""
+        """Take the lock; None if another process holds it. Waits for processes that only ask."""
         descriptor = os.open(path, _OPEN, 0o600)
-        until = time.monotonic() + PATIENCE_SECONDS
+        until = time.monotonic() + WAIT_SECONDS
         while True:
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -139,12 +138,12 @@ else:
                 os.close(descriptor)
                 raise _cannot_lock(path, error) from error
             else:
-                if _is_still(path, descriptor):
+                if _is_same_file(path, descriptor):
                     return NameLock(path, descriptor, partial(_unlock, descriptor))
-                os.close(descriptor)  # its holder has removed it, and ended, in this moment
+                os.close(descriptor)  # its holder has just removed it and exited
                 descriptor = os.open(path, _OPEN, 0o600)
 
-    def _is_still(path: Path, descriptor: int) -> bool:
+    def _is_same_file(path: Path, descriptor: int) -> bool:
         try:
             return os.path.samestat(os.stat(path), os.fstat(descriptor))
         except FileNotFoundError:
@@ -159,10 +158,10 @@ def _cannot_lock(path: Path, error: OSError) -> StoreFailed:
     return StoreFailed(
         "lock_failed",
         f"{path} cannot be locked: {error.strerror or error}",
-        hint="keep the key folder on a disk of this machine: MOOT_KEYS names another",
+        hint="keep the key folder on a local disk; MOOT_KEYS sets another folder",
     )
 
 
 def lock_file(folder: KeyFolder, origin: str, name: str) -> Path:
-    """The file that is locked for a name; in a lent folder the one of its user."""
+    """Return the file that is locked for a name, in the user's folder, also from a lent one."""
     return folder.user_folder.ledger_folder(origin) / f"{name}.running"

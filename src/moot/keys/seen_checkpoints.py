@@ -1,10 +1,9 @@
 """The newest checkpoint of every ledger that this user has written to, and the heads it pins.
 
-A ledger cannot notice by itself that it was replaced by an older copy: every signature in the copy
-holds. So what was seen is remembered in the user's key folder, outside the ledger: one that lacks a
-remembered head has been rolled back (decision 0006). Rows only move forward; an older checkpoint
-never replaces a newer one. `read_seen_ledger` is for checks: it writes nothing, and works where
-nothing may be written.
+A ledger alone cannot show that it was replaced by an older copy: every signature in the copy is
+valid. So Moot remembers what it has seen in the user's key folder, outside the ledger: a ledger
+that lacks a remembered head was rolled back (decision 0006). An older checkpoint never replaces a
+newer one. Checks use `read_seen_ledger`, which writes nothing and works on a read-only disk.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ import msgspec
 
 from moot.core.errors import StoreFailed
 from moot.core.ledger import Head
-from moot.store.sqlite.read_only import MAY_NOT_WRITE, ReadOnlyFile
+from moot.store.sqlite.read_only import NOT_WRITABLE, ReadOnlyFile
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS notes (
@@ -53,21 +52,21 @@ Heads = dict[str, tuple[int, bytes]]  # stream -> seq and hash of the newest eve
 
 
 class SeenLedger(msgspec.Struct, frozen=True):
-    """All that is remembered of one ledger."""
+    """Everything that Moot remembers of one ledger."""
 
     newest: SeenCheckpoint | None
     heads: Heads
 
 
 def read_seen_ledger(path: Path, origin: str) -> SeenLedger:
-    """All that is remembered of `origin`, read at one moment; nothing if there is no file."""
+    """Return everything remembered of `origin`, in one consistent read; nothing without a file."""
     try:
         if not path.exists():
             return SeenLedger(None, {})
-        with closing(ReadOnlyFile(path)) as looking, looking.require_unchanged():
-            return _read_all(looking.db, origin)
-    except StoreFailed as error:  # somebody wrote meanwhile, or its log cannot be read
-        hint = "try again; if it stays so, run `moot status` where the key folder may be written"
+        with closing(ReadOnlyFile(path)) as file, file.require_unchanged():
+            return _read_all(file.db, origin)
+    except StoreFailed as error:  # another process wrote meanwhile, or the log is unreadable
+        hint = "try again; if that fails, run `moot status` where the key folder is writable"
         raise StoreFailed(error.code, str(error), hint=hint) from None
     except (sqlite3.Error, OSError) as error:
         raise (_unreadable if _may_not_write(error) else _damaged)(path, error) from error
@@ -76,7 +75,7 @@ def read_seen_ledger(path: Path, origin: str) -> SeenLedger:
 def _read_all(db: sqlite3.Connection, origin: str) -> SeenLedger:
     db.execute("BEGIN")
     (tables,) = db.execute("SELECT count(*) FROM sqlite_schema").fetchone()
-    if not tables:  # another process has just made the file
+    if not tables:  # another process has just created the file
         return SeenLedger(None, {})
     return SeenLedger(_read_newest(db, origin), _read_heads(db, origin))
 
@@ -92,16 +91,16 @@ def _read_heads(db: sqlite3.Connection, origin: str) -> Heads:
 
 
 def _connect(path: Path) -> sqlite3.Connection:
-    """Open the file for writing, and make it if there is none.
+    """Open the file for writing; create it if there is none.
 
-    `synchronous = NORMAL`: a power failure may cost the newest rows. Then an older copy of the
-    ledger is noticed only from an earlier checkpoint on; the ledger's own commits are durable, and
-    waiting for a second disk with every checkpoint would buy little.
+    `synchronous = NORMAL`: a power failure may cost the newest rows. An older copy of the ledger is
+    then compared with an earlier checkpoint. The ledger's own commits are durable; a second sync
+    with every checkpoint would gain little.
     """
-    if path.exists() and not os.access(path, os.W_OK):  # SQLite would leave a log nobody may write
-        raise PermissionError(errno.EACCES, "it may not be written", str(path))
-    # Made with mode 0600 first; if that fails, SQLite says why. One that exists is left alone:
-    # closing it would end the locks that other connections of this process have on it.
+    if path.exists() and not os.access(path, os.W_OK):  # SQLite would leave a write-protected log
+        raise PermissionError(errno.EACCES, "not writable", str(path))
+    # Created with mode 0600 first; if that fails, SQLite reports why. An existing file is not
+    # opened here: closing it would release the locks of this process's other connections.
     with suppress(OSError):
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     db = sqlite3.connect(path, isolation_level=None, timeout=30, check_same_thread=False)
@@ -109,7 +108,7 @@ def _connect(path: Path) -> sqlite3.Connection:
         db.execute("PRAGMA journal_mode = WAL")
         db.execute("PRAGMA synchronous = NORMAL")
         db.executescript(_SCHEMA)
-        db.execute("BEGIN IMMEDIATE")  # fails now if it may not be written, not after a checkpoint
+        db.execute("BEGIN IMMEDIATE")  # fails now if not writable, not after a checkpoint
         db.execute("ROLLBACK")
     except BaseException:
         db.close()
@@ -122,18 +121,18 @@ class SeenCheckpoints:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._turn = threading.RLock()  # threads share the one connection
+        self._lock = threading.RLock()  # threads share the one connection
         self._db: sqlite3.Connection | None = None
 
     def newest(self, origin: str) -> SeenCheckpoint | None:
-        """The newest checkpoint remembered of `origin`."""
+        """Return the newest checkpoint remembered of `origin`."""
         if not self._path.exists():  # reading never creates anything
             return None
         with self._connection() as db:
             return _read_newest(db, origin)
 
     def heads_of(self, origin: str, streams: Iterable[str]) -> Heads:
-        """What is remembered of these streams; those never seen are left out."""
+        """Return the remembered heads of these streams; streams never seen are left out."""
         if not self._path.exists():
             return {}
         with self._connection() as db:
@@ -142,7 +141,7 @@ class SeenCheckpoints:
         return {name: row for name, row in rows_by_stream.items() if row is not None}
 
     def heads(self, origin: str) -> Heads:
-        """What is remembered of every stream of `origin`."""
+        """Return the remembered heads of all streams of `origin`."""
         if not self._path.exists():
             return {}
         with self._connection() as db:
@@ -151,7 +150,7 @@ class SeenCheckpoints:
     def remember(
         self, origin: str, number: int, note: str, moved: Iterable[tuple[str, Head]]
     ) -> None:
-        """Remember a checkpoint and the heads that moved with it; older ones change nothing."""
+        """Remember a checkpoint and the heads that moved with it; ignore an older one."""
         rows = [(origin, stream, head.seq, head.hash) for stream, head in moved]
         with self._connection() as db:
             db.execute("BEGIN IMMEDIATE")
@@ -162,7 +161,7 @@ class SeenCheckpoints:
     def replace_all(
         self, origin: str, number: int, note: str, heads: Iterable[tuple[str, Head]]
     ) -> None:
-        """Forget what was lost, once a person has accepted the loss."""
+        """Forget what was lost, after a person has accepted the loss."""
         rows = [(origin, stream, head.seq, head.hash) for stream, head in heads]
         with self._connection() as db:
             db.execute("BEGIN IMMEDIATE")
@@ -173,17 +172,17 @@ class SeenCheckpoints:
             db.execute("COMMIT")
 
     def close(self) -> None:
-        with self._turn:
+        with self._lock:
             if self._db is not None:
                 self._db.close()
                 self._db = None
 
     @contextmanager
     def _connection(self) -> Iterator[sqlite3.Connection]:
-        """The connection, which stays open until `close`: opening it costs more than a write. After
-        an error it is closed, and the next use opens it again."""
+        """Return the connection, which stays open until `close` or an error: opening it costs more
+        than a write."""
         try:
-            with self._turn:
+            with self._lock:
                 self._db = self._db or _connect(self._path)
                 yield self._db
         except BaseException as error:
@@ -195,13 +194,13 @@ class SeenCheckpoints:
 
 def _may_not_write(error: sqlite3.Error | OSError) -> bool:
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-    return isinstance(error, OSError) or code in MAY_NOT_WRITE
+    return isinstance(error, OSError) or code in NOT_WRITABLE
 
 
 def _read_only(path: Path, error: Exception) -> StoreFailed:
     return StoreFailed(
         "kept_read_only",
-        f"the memory of checkpoints may not be written ({path}: {error})",
+        f"{path}, the remembered checkpoints, cannot be written: {error}",
         hint="check the permissions of the key folder and its disk; `moot verify` only reads, "
         "and still works",
     )
@@ -210,15 +209,15 @@ def _read_only(path: Path, error: Exception) -> StoreFailed:
 def _unreadable(path: Path, error: Exception) -> StoreFailed:
     return StoreFailed(
         "kept_unreadable",
-        f"the memory of checkpoints may not be read ({path}: {error})",
-        hint="check the permissions of the key folder, or name one of your own by MOOT_KEYS",
+        f"{path}, the remembered checkpoints, cannot be read: {error}",
+        hint="check the permissions of the key folder, or set MOOT_KEYS to another one",
     )
 
 
 def _damaged(path: Path, error: Exception) -> StoreFailed:
     return StoreFailed(
         "kept_damaged",
-        f"the memory of checkpoints cannot be used ({path}: {error})",
-        hint="check the key folder and its disk; without kept.db an older copy of the "
-        "ledger could not be noticed, so put it back from a backup if there is one",
+        f"{path}, the remembered checkpoints, is damaged: {error}",
+        hint="check the key folder and its disk; without kept.db Moot cannot detect an older copy "
+        "of the ledger, so restore it from a backup if there is one",
     )

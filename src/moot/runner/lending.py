@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from moot.core.errors import StoreFailed
-from moot.keys.runner_connection import HEARD, BrokenFrame, read_frame, write_frame
+from moot.keys.runner_connection import ACK, InvalidFrame, read_frame, write_frame
 from moot.runner.requests import AnswerHook, RunRequests
 
 if TYPE_CHECKING:
@@ -134,12 +134,12 @@ class Listening:
 
     def _serve(self, line: socket.socket) -> None:
         try:
-            with line, suppress(OSError, BrokenFrame):
+            with line, suppress(OSError, InvalidFrame):
                 if not self._may_ask(line):
                     return
                 question = read_frame(line, READ_SECONDS)
                 line.settimeout(WRITE_SECONDS)
-                line.sendall(HEARD)  # fails if nobody waits any more
+                line.sendall(ACK)  # fails if nobody waits any more
                 answer = self._answer(question)
                 line.settimeout(WRITE_SECONDS)
                 write_frame(line, *answer)

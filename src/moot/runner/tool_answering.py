@@ -66,7 +66,7 @@ def _listen(session: Session, answer_hook: AnswerHook, stack: ExitStack) -> None
     def answer(question: list[bytes]) -> Sequence[bytes]:
         if len(question) < 2 or question[0] != ASKED:
             return (NOT_MINE,)
-        if not hmac.compare_digest(question[1], note.word):
+        if not hmac.compare_digest(question[1], note.secret):
             return (NOT_MINE,)
         answered = answer_hook(session, stays_open, question[2:])
         return (NOT_MINE,) if answered is None else (OK, *answered)

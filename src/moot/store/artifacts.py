@@ -1,7 +1,7 @@
-"""Blobs by their hash: what is too long or too free for an event.
+"""Artifacts: files by their hash, for content that is too long for an event.
 
-`artifacts/ab/cdef...` holds exactly the bytes whose SHA-256 is its name. A blob is durable before
-any event can cite it. Erasing removes the bytes; the hash stays in the events that cite it, and the
+`artifacts/ab/cdef...` has the bytes whose SHA-256 is its name. An artifact is durable before any
+event can cite it. Erasing removes the bytes; the hash stays in the events that cite it, and the
 registry records who erased it and why.
 """
 
@@ -20,7 +20,7 @@ from moot.core.sha256 import sha256 as hash_bytes
 from moot.store.files import sync_folder
 
 MAX_BYTES = 256 * 1024 * 1024
-MOST_AT_ONCE = 16
+MAX_THREADS = 16
 CHUNK = 786_432  # a multiple of 3, so that chunks join in base64 as well
 _SHA256 = re.compile(r"[0-9a-f]{64}\Z")
 
@@ -30,7 +30,7 @@ class Artifacts(Protocol):
     def has(self, sha256: str) -> bool: ...
     def size(self, sha256: str) -> int | None: ...
     def chunks(self, sha256: str) -> Iterator[bytes]:
-        """Its bytes in pieces of CHUNK; NotFound if it is absent, Tampered if they were changed."""
+        """Yield its bytes in pieces of CHUNK; NotFound without it, Tampered if it was changed."""
         ...
 
     def erase(self, sha256: str) -> bool: ...
@@ -46,7 +46,7 @@ def artifact_not_found(sha256: str) -> NotFound:
     return NotFound(
         "artifact_not_found",
         f"no artifact {sha256[:12]}… is stored here",
-        hint="it may have been erased: `moot ledger log registry` says",
+        hint="`moot ledger log registry` shows whether it was erased",
     )
 
 
@@ -60,14 +60,14 @@ class FileArtifacts:
         return self.put_stream(iter((data,)), media_type)
 
     def put_all(self, texts: Sequence[bytes], media_type: str) -> list[ArtifactRef]:
-        """Several at the same time: the disk then makes them durable in one go."""
+        """Store several at the same time, so that the disk syncs them together."""
         from concurrent.futures import ThreadPoolExecutor
 
-        with ThreadPoolExecutor(min(MOST_AT_ONCE, len(texts)), "moot-artifact") as pool:
+        with ThreadPoolExecutor(min(MAX_THREADS, len(texts)), "moot-artifact") as pool:
             return list(pool.map(lambda data: self.put(data, media_type), texts))
 
     def put_stream(self, pieces: Iterator[bytes], media_type: str) -> ArtifactRef:
-        """Store without holding it all in memory; putting the same bytes again costs no space."""
+        """Store pieces without holding them all in memory; equal bytes are stored once."""
         with _disk_errors("stored"):
             return self._write_pieces(pieces, media_type)
 
@@ -83,12 +83,12 @@ class FileArtifacts:
         return ArtifactRef(digest, size, media_type)
 
     def _put_in_place(self, temporary: Path, digest: str) -> None:
-        """Put the file in its place, even over one of that name: it may be damaged, or not
+        """Rename the file to its final name, even over an existing one, which may be damaged or not
         durable (LDG-077)."""
-        place = self._path_of(digest)
-        place.parent.mkdir(exist_ok=True)
-        os.replace(temporary, place)
-        sync_folder(place.parent)
+        path = self._path_of(digest)
+        path.parent.mkdir(exist_ok=True)
+        os.replace(temporary, path)
+        sync_folder(path.parent)
         sync_folder(self._folder)
 
     def has(self, sha256: str) -> bool:
@@ -115,8 +115,10 @@ class FileArtifacts:
             raise Tampered(f"artifact {sha256[:12]}… was changed on disk", code="artifact_damaged")
 
     def piece(self, sha256: str, offset: int) -> tuple[int, bytes]:
-        """Its size, and at most CHUNK of its bytes from `offset`: whoever fetches all of them
-        checks the hash. NotFound if it is absent."""
+        """Return its size, and at most CHUNK of its bytes from `offset`; NotFound without it.
+
+        The caller checks the hash after the last piece.
+        """
         place = self._path_of(sha256)
         if not place.is_file():
             raise artifact_not_found(sha256)
@@ -135,12 +137,12 @@ class FileArtifacts:
         return True
 
     def hashes_with_prefix(self, prefix: str) -> Iterator[str]:
-        """Stored hashes that begin with `prefix`, at least three digits of one."""
+        """Yield stored hashes that begin with `prefix`, which has at least three digits."""
         for place in sorted((self._folder / prefix[:2]).glob(f"{prefix[2:]}*")):
             yield place.parent.name + place.name
 
     def all_hashes(self) -> Iterator[str]:
-        """Every stored hash; for `doctor`."""
+        """Yield every stored hash, for `doctor`."""
         for place in sorted(self._folder.glob("??/*")):
             yield place.parent.name + place.name
 
@@ -151,7 +153,7 @@ class FileArtifacts:
 
 @contextmanager
 def _disk_errors(done: str) -> Iterator[None]:
-    """Turns trouble with the disk into our error; `done` says what could not be done."""
+    """Translate disk errors into ours; `done` names what could not be done."""
     try:
         yield
     except OSError as error:
@@ -169,7 +171,7 @@ def _copy_hashed(pieces: Iterator[bytes], file: BinaryIO) -> tuple[str, int]:
     for piece in pieces:
         size += len(piece)
         if size > MAX_BYTES:
-            raise Refused("artifact_too_large", f"an artifact holds at most {MAX_BYTES} bytes")
+            raise Refused("artifact_too_large", f"an artifact has at most {MAX_BYTES} bytes")
         digest.update(piece)
         file.write(piece)
     file.flush()
@@ -178,7 +180,7 @@ def _copy_hashed(pieces: Iterator[bytes], file: BinaryIO) -> tuple[str, int]:
 
 
 class MemoryArtifacts:
-    """The same in memory, for tests."""
+    """Artifacts in memory, for tests."""
 
     def __init__(self) -> None:
         self.blobs: dict[str, bytes] = {}

@@ -1,11 +1,10 @@
-"""Many writes of one thread, made durable together: when the block ends, or when it asks for it.
+"""Make many writes of one thread durable together: when a block ends, or on request.
 
-Every commit is otherwise synced by itself, which for a decision of nine participants is a hundred
-waits for the disk. A run of participants tells nobody outside of its writes until it asks the next
-one or ends; so it holds the syncs back until then. A killed process loses nothing by it: what was
-written is the system's. After a power failure the newest writes may be gone, and then the later
-ones are gone too: the log keeps its order, and the run goes on from there. Files are synced before
-the logs that speak of them.
+Otherwise every commit is synced by itself: for a decision of nine participants that is a hundred
+waits for the disk. A run of participants shows its writes to no other process before it asks the
+next participant or ends, so it delays the syncs until then. A killed process loses nothing: the
+system has the writes. After a power failure the newest writes may be lost, in order: the run then
+continues from the last one that is left. Files are synced before the logs that refer to them.
 """
 
 from __future__ import annotations
@@ -17,15 +16,15 @@ from pathlib import Path
 from typing import Final
 
 from moot.core.errors import StoreFailed
-from moot.store.files import are_held, sync_folder, this_thread
+from moot.store.files import sync_folder, syncs_are_held, this_thread
 
 _BYTES: Final = getattr(os, "O_BINARY", 0)
 
 
 @contextmanager
 def hold_syncs() -> Iterator[None]:
-    """What this thread writes in the block is durable when the block ends, also by an error."""
-    if are_held():
+    """Delay this thread's syncs until the block ends, also by an error."""
+    if syncs_are_held():
         yield
         return
     this_thread.unsynced, this_thread.unsynced_logs = {}, {}
@@ -39,22 +38,22 @@ def hold_syncs() -> Iterator[None]:
 
 
 def make_durable() -> None:
-    """Whatever this thread has held back is on the disk when this returns, or StoreFailed."""
+    """Sync everything that this thread has delayed; StoreFailed if that fails."""
     for held in (this_thread.unsynced, this_thread.unsynced_logs):
         try:
             _sync_all(list(held or ()))
         except OSError as error:
             raise StoreFailed(
                 "store_failed",
-                f"what was written could not be made durable: {error.strerror or error}",
-                hint="mend the disk, then look at what is on record",
+                f"the last writes could not be made durable: {error.strerror or error}",
+                hint="fix the disk, then check with `moot log` what was recorded",
             ) from None
         if held:
             held.clear()
 
 
 def _sync_all(paths: list[Path]) -> None:
-    """Several at a time: the disk then makes them durable in one go."""
+    """Sync several files at a time, so that the disk handles them together."""
     if len(paths) < 2:
         for path in paths:
             _sync(path)
@@ -66,7 +65,7 @@ def _sync_all(paths: list[Path]) -> None:
 
 
 def _sync(path: Path) -> None:
-    """One that is gone needs none: a log that was moved into its database was synced there."""
+    """Sync one file or folder. A missing log was already moved into its database and synced."""
     if path.is_dir():
         sync_folder(path)
         return

@@ -1,6 +1,6 @@
-"""Files that are whole or absent: written under another name, made durable, then renamed.
+"""Atomic file writes: under a temporary name, made durable, then renamed.
 
-A process that dies meanwhile leaves the old file, or none, and never half of the new one.
+A process that dies meanwhile leaves the old file or none, never half of the new one.
 """
 
 from __future__ import annotations
@@ -17,29 +17,30 @@ from moot.core.errors import Malformed, Unavailable
 
 
 def write_new_file(path: Path, data: bytes, mode: int = 0o644) -> None:
-    """Create `path` with `data`; FileExistsError if it is there. Durable when it returns."""
+    """Create `path` with `data`, durably; FileExistsError if it exists."""
     _write_and_place(path, (data,), os.link, mode)
 
 
 def replace_own_file(path: Path, data: bytes, mode: int = 0o644) -> None:
-    """Set `path`, a file of our own, to `data`, whole or not at all. A link there is replaced, not
-    followed: whoever put it there could otherwise choose which file we write over."""
+    """Replace `path`, a file of Moot's own, with `data`, atomically.
+
+    A symbolic link is replaced, not followed: else its maker could choose which file we overwrite.
+    """
     _write_and_place(path, (data,), os.replace, mode)
 
 
 def put_own_file(path: Path, data: bytes, mode: int = 0o644) -> None:
-    """As `replace_own_file`; where syncs are held back it is durable with the rest."""
-    _write_and_place(path, (data,), os.replace, mode, durable=not are_held())
+    """Like `replace_own_file`, but synced later with the rest if this thread delays its syncs."""
+    _write_and_place(path, (data,), os.replace, mode, durable=not syncs_are_held())
     sync_later(path)
     sync_later(path.parent)
 
 
 def replace_named_file(path: Path, pieces: Iterable[bytes]) -> tuple[str, int]:
-    """Set a file that somebody named to `pieces`, without holding them all; returns SHA-256 and
-    size.
+    """Replace a file that a user named with `pieces`, without holding them all in memory.
 
-    A link stays a link, and what it points to is written. A device or a pipe cannot be replaced by
-    a file, so it is written to directly.
+    Returns SHA-256 and size. A symbolic link is followed. A device or a pipe cannot be replaced, so
+    it is written to directly.
     """
     from hashlib import sha256
 
@@ -61,7 +62,7 @@ def replace_named_file(path: Path, pieces: Iterable[bytes]) -> tuple[str, int]:
 
 
 def _is_replaceable(path: Path) -> bool:
-    """Is it a regular file, or nothing yet?"""
+    """Return whether the path is a regular file or does not exist yet."""
     try:
         return stat.S_ISREG(path.stat().st_mode)
     except FileNotFoundError:
@@ -100,11 +101,11 @@ def sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-# What is not synced at once ----------------------------------------------------------------------
+# Delayed syncs (`batched_syncs.py`) --------------------------------------------------------------
 
 
 class ThisThread(threading.local):
-    """What this thread has written and not synced; None where every write is synced at once."""
+    """What this thread has written and not synced; None if it syncs every write at once."""
 
     unsynced: dict[Path, None] | None = None
     unsynced_logs: dict[Path, None] | None = None
@@ -113,33 +114,33 @@ class ThisThread(threading.local):
 this_thread: Final = ThisThread()
 
 
-def are_held() -> bool:
-    """Does this thread make its writes durable later?"""
+def syncs_are_held() -> bool:
+    """Return whether this thread delays its syncs."""
     return this_thread.unsynced is not None
 
 
 def sync_file(descriptor: int, path: Path) -> None:
-    """Make an open file durable, now or with the rest."""
-    if are_held():
+    """Sync an open file, now or with the rest."""
+    if syncs_are_held():
         sync_later(path)
     else:
         os.fsync(descriptor)
 
 
 def sync_later(path: Path) -> None:
-    """A file or folder that was written to and not synced, if that is held back."""
+    """Note a file or folder to be synced, if this thread delays its syncs."""
     if this_thread.unsynced is not None:
         this_thread.unsynced[path.absolute()] = None
 
 
 def sync_log_later(path: Path) -> None:
-    """A database's log was written to by a commit that was not synced."""
+    """Note a database's log to be synced, after a commit without a sync."""
     if this_thread.unsynced_logs is not None:
         this_thread.unsynced_logs[path] = None
 
 
-# Files that a user named: read within bounds, written whole or not at all. Whatever goes wrong
-# becomes Unavailable or Malformed, with a hint; no caller handles OSError.
+# Files that a user named: read up to a limit, written atomically. Errors become Unavailable or
+# Malformed with a hint; no caller handles OSError.
 
 MAX_BYTES: Final = 16 * 1024 * 1024
 _HINTS: Final = {
@@ -150,12 +151,12 @@ _HINTS: Final = {
 
 
 def read_bounded(file: Path, most: int = MAX_BYTES) -> bytes:
-    """The bytes of a file; refused if there are more than `most`."""
+    """Return the bytes of a file; Malformed if there are more than `most`."""
     return require_bounded(read_at_most(file, most + 1), str(file), most)
 
 
 def read_at_most(file: Path, most: int) -> bytes:
-    """The first bytes of a file, for whoever says themselves what is too long."""
+    """Return the first bytes of a file, for callers with their own limit."""
     try:
         with file.open("rb") as stream:
             return stream.read(most)
@@ -164,7 +165,7 @@ def read_at_most(file: Path, most: int) -> bytes:
 
 
 def require_bounded(data: bytes, where: str, most: int = MAX_BYTES) -> bytes:
-    """The same bytes; Malformed if there are more than `most`."""
+    """Return the same bytes; Malformed if there are more than `most`."""
     if len(data) > most:
         hint = "put the long part into a file and name it"
         raise Malformed(f"{where} is longer than {most} bytes", code="too_large", hint=hint)
@@ -172,7 +173,7 @@ def require_bounded(data: bytes, where: str, most: int = MAX_BYTES) -> bytes:
 
 
 def decode_text(data: bytes, where: str) -> str:
-    """UTF-8 text, or Malformed with where it came from."""
+    """Decode UTF-8 text; Malformed, with its source `where`, if it is not."""
     try:
         return data.decode()
     except UnicodeDecodeError as error:
@@ -181,12 +182,12 @@ def decode_text(data: bytes, where: str) -> str:
 
 
 def write_file(file: Path, data: bytes) -> None:
-    """Write a file that somebody named, whole or not at all."""
+    """Write a file that a user named, atomically."""
     write_pieces(file, (data,))
 
 
 def write_own_file(file: Path, data: bytes) -> None:
-    """Write a file whose name and place we chose ourselves; a link there is not followed."""
+    """Write a file whose path Moot chose; a symbolic link is not followed."""
     try:
         replace_own_file(file, data)
     except OSError as error:
@@ -194,9 +195,9 @@ def write_own_file(file: Path, data: bytes) -> None:
 
 
 def write_pieces(file: Path, pieces: Iterable[bytes]) -> tuple[str, int]:
-    """Write a named file from pieces, without holding them all; returns their SHA-256 and size.
+    """Write a named file from pieces, without holding them all; return their SHA-256 and size.
 
-    Its folder is made if it is not there: whoever named it wants the file.
+    Creates its folder if it does not exist.
     """
     try:
         Path(os.path.realpath(file)).parent.mkdir(parents=True, exist_ok=True)

@@ -1,5 +1,5 @@
-"""A whole ledger from one store into another: the same records in the same order, and with them
-what is derived from them and the two side tables."""
+"""Copy a whole ledger from one store into another: the records in order, everything derived from
+them, and the two side tables."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import msgspec
 from moot.core.ledger import RecordToAppend, RowEdit, Store, View
 from moot.core.machine import Put, Words
 
-_AT_ONCE: Final = 1_000
+_BATCH: Final = 1_000
 
 
 def copy_ledger(source: View, target: Store) -> int:
-    """Fill an empty store; returns how many events there are. All of it is one commit, or none."""
+    """Fill an empty store in one commit; return the number of events."""
     with target.write() as change:
         for entries in _batches(source):
             change.append(entries)
@@ -39,10 +39,10 @@ def copy_ledger(source: View, target: Store) -> int:
 def _batches(source: View) -> Iterator[list[RecordToAppend]]:
     keys: dict[str, dict[int, str]] = {}  # stream -> position -> idempotency key
     position = 0
-    while records := source.records_after(position, _AT_ONCE):
+    while records := source.records_after(position, _BATCH):
         for stream in {record.stream for record in records} - keys.keys():
             keys[stream] = {seq: key for key, seq in source.keys(stream, "")}
-        yield [RecordToAppend(one, keys[one.stream].get(one.seq)) for one in records]
+        yield [RecordToAppend(record, keys[record.stream].get(record.seq)) for record in records]
         position += len(records)
 
 

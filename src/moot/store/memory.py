@@ -1,6 +1,6 @@
-"""The reference store: plain dictionaries; it keeps every promise but durability.
+"""The reference store: plain dictionaries, everything but durability.
 
-Users get it through `moot.testing`. `write()` works on a copy, so a failed one leaves no trace.
+Users get it through `moot.testing`. `write()` works on a copy, so a failed write changes nothing.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ _encode = msgspec.json.Encoder(order="sorted").encode
 
 
 class _Tables:
-    """Everything there is. Copies share the records, which never change."""
+    """All tables. Copies share the records, which never change."""
 
     def __init__(self) -> None:
         self.chains: dict[str, list[Record]] = {}  # stream -> its records, in order of creation
-        self.order: list[Record] = []  # all of them, in the order of their commits
+        self.order: list[Record] = []  # of all streams, in the order of their commits
         self.key_of: dict[str, list[str | None]] = {}  # stream -> idempotency key of each record
         self.noted: dict[str, Head] = {}  # stream -> what the newest checkpoint pins of it
         self.notes: list[str] = []
@@ -63,115 +63,117 @@ class _Tables:
 
 class MemoryView:
     def __init__(self, tables: _Tables, writes: int) -> None:
-        self._t = tables
+        self._tables = tables
         self._writes = writes
 
     def head(self, stream: str) -> Head | None:
-        chain = self._t.chains.get(stream)
+        chain = self._tables.chains.get(stream)
         if not chain:
             return None
-        number = list(self._t.chains).index(stream)
+        number = list(self._tables.chains).index(stream)
         return Head(number, chain[-1].seq, chain[-1].hash)
 
     def streams(self) -> Iterator[tuple[str, Head]]:
-        for number, (name, chain) in enumerate(self._t.chains.items()):
+        for number, (name, chain) in enumerate(self._tables.chains.items()):
             yield name, Head(number, chain[-1].seq, chain[-1].hash)
 
     def newest_position(self) -> int:
-        return len(self._t.order)
+        return len(self._tables.order)
 
     def records_after(self, position: int, limit: int = 1000) -> list[Record]:
-        return self._t.order[position : position + limit]
+        return self._tables.order[position : position + limit]
 
     def records(self, stream: str, after: int = -1) -> Iterator[Record]:
-        yield from self._t.chains.get(stream, [])[after + 1 :]
+        yield from self._tables.chains.get(stream, [])[after + 1 :]
 
     def keys(self, stream: str, prefix: str) -> list[tuple[str, int]]:
-        keys = enumerate(self._t.key_of.get(stream, []))
+        keys = enumerate(self._tables.key_of.get(stream, []))
         return sorted((key, seq) for seq, key in keys if key is not None and key.startswith(prefix))
 
     def snapshot(self, stream: str) -> Snapshot | None:
-        return self._t.snapshots.get(stream)
+        return self._tables.snapshots.get(stream)
 
     def row(self, space: str, key: str) -> StoredRow | None:
-        return self._t.rows.get(space, {}).get(key)
+        return self._tables.rows.get(space, {}).get(key)
 
     def rows(
         self, space: str, prefix: str = "", after: str = "", limit: int = 1000
     ) -> list[StoredRow]:
-        rows = self._t.rows.get(space, {})
+        rows = self._tables.rows.get(space, {})
         keys = sorted(key for key in rows if key.startswith(prefix) and key > after)
         return [rows[key] for key in keys[:limit]]
 
     def values(self, space: str) -> dict[str, bytes]:
-        return {key: row.value for key, row in self._t.rows.get(space, {}).items()}
+        return {key: row.value for key, row in self._tables.rows.get(space, {}).items()}
 
     def search(self, space: str, words: str, limit: int = 100) -> list[str]:
         wanted = _words(words)
-        texts = self._t.words.get(space, []) if wanted else []
+        texts = self._tables.words.get(space, []) if wanted else []
         return [key for key, text in texts if wanted <= _words(text)][:limit]
 
     def all_rows(self) -> Iterator[tuple[str, StoredRow]]:
-        for space, rows in self._t.rows.items():
+        for space, rows in self._tables.rows.items():
             yield from ((space, row) for row in rows.values())
 
     def all_words(self) -> Iterator[tuple[str, str, str]]:
-        for space, texts in self._t.words.items():
+        for space, texts in self._tables.words.items():
             yield from ((space, key, text) for key, text in texts)
 
     def all_snapshots(self) -> Iterator[Snapshot]:
-        yield from self._t.snapshots.values()
+        yield from self._tables.snapshots.values()
 
     def heartbeat(self, agent: str) -> Heartbeat | None:
-        return self._t.beats.get(agent)
+        return self._tables.beats.get(agent)
 
     def heartbeats(self, since: Millis = 0) -> list[Heartbeat]:
-        beats = self._t.beats.values()
-        return sorted(beat for beat in beats if not since or beat.at >= since)
+        heartbeats = self._tables.beats.values()
+        return sorted(beat for beat in heartbeats if not since or beat.at >= since)
 
     def heartbeat_times(self) -> dict[str, int]:
-        return {beat.agent: beat.at for beat in self._t.beats.values()}
+        return {beat.agent: beat.at for beat in self._tables.beats.values()}
 
     def cursor(self, agent: str, name: str) -> int:
-        return self._t.cursors.get((agent, name), 0)
+        return self._tables.cursors.get((agent, name), 0)
 
     def all_cursors(self) -> Iterator[tuple[str, str, int]]:
-        return ((agent, name, at) for (agent, name), at in self._t.cursors.items())
+        return ((agent, name, at) for (agent, name), at in self._tables.cursors.items())
 
     def all_notes(self) -> Iterator[str]:
-        yield from self._t.notes
+        yield from self._tables.notes
 
     def newest_note(self) -> str | None:
-        return self._t.notes[-1] if self._t.notes else None
+        return self._tables.notes[-1] if self._tables.notes else None
 
     def pinned_head(self, stream: str) -> Head | None:
-        return self._t.noted.get(stream)
+        return self._tables.noted.get(stream)
 
     def pinned_heads(self) -> Iterator[tuple[str, Head]]:
-        yield from sorted(self._t.noted.items(), key=lambda item: item[1].number)
+        yield from sorted(self._tables.noted.items(), key=lambda item: item[1].number)
 
     def moved_heads(self) -> list[tuple[str, Head]]:
-        return [(name, head) for name, head in self.streams() if self._t.noted.get(name) != head]
+        return [
+            (name, head) for name, head in self.streams() if self._tables.noted.get(name) != head
+        ]
 
     def node(self, level: int, index: int) -> bytes:
-        return self._t.nodes[level, index]
+        return self._tables.nodes[level, index]
 
     def all_nodes(self) -> Iterator[tuple[tuple[int, int], bytes]]:
-        yield from self._t.nodes.items()
+        yield from self._tables.nodes.items()
 
     def count_streams_and_events(self) -> tuple[int, int]:
-        return len(self._t.chains), sum(len(chain) for chain in self._t.chains.values())
+        return len(self._tables.chains), sum(len(chain) for chain in self._tables.chains.values())
 
     def forks(self) -> Iterator[Record]:
-        yield from self._t.forks
+        yield from self._tables.forks
 
     def version_of_others(self) -> int:
-        """All share this one object, so every write may have been another's."""
+        """Return the count of all writes: everyone shares this object."""
         return self._writes
 
 
 def _words(text: str) -> set[str]:
-    """Runs of letters and digits, without regard to case and accents."""
+    """Return the words of a text (letters and digits), without case and accents."""
     plain = re.sub("[\u0300-\u036f]", "", unicodedata.normalize("NFD", text))
     return set(re.findall(r"[^\W_]+", plain.lower()))
 
@@ -182,17 +184,17 @@ class MemoryTransaction(MemoryView):
         self.is_whole = True
 
     def require_whole(self) -> None:
-        """StoreFailed if a write of this change has failed, or it is over: a caller that swallowed
-        the error would otherwise keep a part of it."""
+        """Raise StoreFailed if a write failed or the transaction has ended: a caller that swallowed
+        the error would otherwise commit a part."""
         if not self.is_whole:
             raise write_failed_before()
 
     def append(self, entries: Iterable[RecordToAppend]) -> None:
-        """All positions are checked before anything is written (TRC-019, TRC-051)."""
+        """Check all positions, then write (TRC-019, TRC-051)."""
         batch = list(entries)
         ends: dict[str, int] = {}
         for record in (entry.record for entry in batch):
-            end = ends.get(record.stream, len(self._t.chains.get(record.stream, ())))
+            end = ends.get(record.stream, len(self._tables.chains.get(record.stream, ())))
             if record.seq != end:
                 raise Conflict("position_taken", f"{record.stream} has moved on", hint="try again")
             ends[record.stream] = end + 1
@@ -201,9 +203,9 @@ class MemoryTransaction(MemoryView):
     @all_or_nothing
     def _append(self, batch: list[RecordToAppend]) -> None:
         for entry in batch:
-            self._t.chains.setdefault(entry.record.stream, []).append(entry.record)
-            self._t.order.append(entry.record)
-            self._t.key_of.setdefault(entry.record.stream, []).append(entry.key)
+            self._tables.chains.setdefault(entry.record.stream, []).append(entry.record)
+            self._tables.order.append(entry.record)
+            self._tables.key_of.setdefault(entry.record.stream, []).append(entry.key)
             place = entry.record.stream, entry.record.seq
             self.edit_rows([RowEdit(change, *place) for change in entry.changes])
 
@@ -213,71 +215,74 @@ class MemoryTransaction(MemoryView):
             match edit.change:
                 case Put(space, key, value):
                     row = StoredRow(key, _encode(value), edit.stream, edit.seq)
-                    self._t.rows.setdefault(space, {})[key] = row
+                    self._tables.rows.setdefault(space, {})[key] = row
                 case Drop(space, key):
-                    self._t.rows.get(space, {}).pop(key, None)
+                    self._tables.rows.get(space, {}).pop(key, None)
                 case Words(space, key, text):
-                    self._t.words.setdefault(space, []).append((key, text))
+                    self._tables.words.setdefault(space, []).append((key, text))
 
     @all_or_nothing
     def clear_rows(self) -> None:
-        self._t.rows, self._t.words, self._t.snapshots = {}, {}, {}
+        self._tables.rows, self._tables.words, self._tables.snapshots = {}, {}, {}
 
     def create_missing_tables(self) -> list[str]:
-        return []  # nothing of a store in memory can be lost alone
+        return []  # tables in memory cannot be lost
 
     @all_or_nothing
     def put_snapshot(self, snapshot: Snapshot) -> None:
-        self._t.snapshots[snapshot.stream] = snapshot
+        self._tables.snapshots[snapshot.stream] = snapshot
 
     @all_or_nothing
     def drop_snapshot(self, stream: str) -> None:
-        self._t.snapshots.pop(stream, None)
+        self._tables.snapshots.pop(stream, None)
 
     @all_or_nothing
     def put_heartbeat(self, heartbeat: Heartbeat) -> None:
-        self._t.beats[heartbeat.agent] = heartbeat
+        self._tables.beats[heartbeat.agent] = heartbeat
 
     @all_or_nothing
     def put_cursor(self, agent: str, name: str, position: int) -> None:
-        self._t.cursors[agent, name] = position
+        self._tables.cursors[agent, name] = position
 
     @all_or_nothing
     def put_note(
         self, note: str, nodes: dict[tuple[int, int], bytes], heads: Iterable[tuple[str, Head]]
     ) -> None:
-        self._t.notes.append(note)
-        self._t.nodes.update(nodes)
-        self._t.noted.update(heads)
+        self._tables.notes.append(note)
+        self._tables.nodes.update(nodes)
+        self._tables.noted.update(heads)
 
     @all_or_nothing
     def set_nodes(self, nodes: dict[tuple[int, int], bytes]) -> None:
-        self._t.nodes = dict(nodes)
+        self._tables.nodes = dict(nodes)
 
     @all_or_nothing
     def keep_fork(self, record: Record) -> None:
-        kept = {(fork.stream, fork.seq, fork.signature) for fork in self._t.forks}
-        if (record.stream, record.seq, record.signature) not in kept:  # it fits one text
-            self._t.forks.append(record)
+        kept = {(fork.stream, fork.seq, fork.signature) for fork in self._tables.forks}
+        if (record.stream, record.seq, record.signature) not in kept:
+            self._tables.forks.append(record)
 
 
 class MemoryStore:
     def __init__(self) -> None:
         self._tables = _Tables()
         self._writes = 0
-        self._turn = threading.RLock()
-        self._open: MemoryView | None = None
+        self._lock = threading.RLock()
+        self._open_view: MemoryView | None = None
 
     @contextmanager
     def read(self) -> Iterator[MemoryView]:
-        """A view; inside another read or a write it is that one's."""
-        with self._turn, self._share(self._open or MemoryView(self._tables, self._writes)) as view:
+        """Return a view; inside another read or write the same one."""
+        with (
+            self._lock,
+            self._share(self._open_view or MemoryView(self._tables, self._writes)) as view,
+        ):
             yield view
 
     @contextmanager
     def write(self) -> Iterator[MemoryTransaction]:
-        with self._turn:
-            if self._open is not None:
+        with self._lock:
+            if self._open_view is not None:
                 raise StoreFailed("nested_write", "a write began inside a read or another write")
             draft = self._tables.duplicate()
             change = MemoryTransaction(draft, self._writes)
@@ -286,17 +291,17 @@ class MemoryStore:
                     yield change
                 change.require_whole()
             finally:
-                change.is_whole = False  # whoever kept a reference cannot write any more
+                change.is_whole = False  # a kept reference cannot write any more
             self._tables = draft
             self._writes += 1
 
     @contextmanager
     def _share(self, view: MemoryView) -> Iterator[MemoryView]:
-        outside, self._open = self._open, view
+        previous, self._open_view = self._open_view, view
         try:
             yield view
         finally:
-            self._open = outside
+            self._open_view = previous
 
     def version(self) -> int:
         return self._writes
@@ -305,4 +310,4 @@ class MemoryStore:
         raise Refused("not_durable", f"a ledger in memory cannot be copied to {target}")
 
     def close(self) -> None:
-        """Nothing to close; the records go with the object."""
+        """Do nothing: the records are only in memory."""

@@ -1,4 +1,4 @@
-"""For tests of programs built on Moot, and of Moot itself: real parts, only nothing on disk.
+"""Helpers for tests of Moot and of programs that use it: real parts, but nothing on disk.
 
     world.py  A whole ledger in memory with a clock that a test moves
 

@@ -27,7 +27,7 @@ class MemoryKeys:
         self.attended: set[str] = set()
 
     def make(self, name: str, salt: str = "") -> Signer:
-        """A key that is the same in every run: tests with a fixed clock give the same bytes."""
+        """Make a key that is the same in every run, so that tests produce the same bytes."""
         signer = Signer(hashlib.sha256(f"test key of {name} {salt}".encode()).digest())
         self.signers.setdefault(name, []).append(signer)
         return signer
@@ -43,7 +43,7 @@ CUSTODIAN = "0" * 31 + "1"
 
 
 class FakeClock:
-    """A clock that stands still until a test moves it, also backwards."""
+    """A clock that only a test moves, also backwards."""
 
     def __init__(self, text: str = "2026-02-18T16:00:00.000Z") -> None:
         self.now: Millis = parse_time(text)
@@ -63,15 +63,15 @@ class World:
         self.keys = MemoryKeys()
         self.store: Store = store or MemoryStore()
         self.artifacts = MemoryArtifacts()
-        root, pin = self.keys.make(SYSTEM), self.keys.make(CHECKPOINT)
+        root, checkpoint = self.keys.make(SYSTEM), self.keys.make(CHECKPOINT)
         self.trust = found_ledger(
-            self.store, root, pin, self.clock, custodian=CUSTODIAN, fixed_clock=True
+            self.store, root, checkpoint, self.clock, custodian=CUSTODIAN, fixed_clock=True
         )
         self.machines = machines or Machines()
         self.engine = self.another_engine()
 
     def another_engine(self) -> Engine:
-        """An engine as a second process would have it: same store and keys, an empty cache."""
+        """Return an engine as a second process would have it: an empty cache."""
         return Engine(
             self.store,
             self.keys,
@@ -119,14 +119,14 @@ class Scenario(Generic[S]):
         self.recorded: list[Event] = []
 
     def as_(self, actor: str) -> Scenario[S]:
-        """Who acts from here on; registered if new."""
+        """Set the actor of the next commands; register it if it is new."""
         if actor not in self.world.engine.registry().agents:
             self.world.agent(actor)
         self.actor = actor
         return self
 
     def when(self, *commands: Command) -> Scenario[S]:
-        """Run commands; what they record is what `then` sees."""
+        """Run commands; `then` compares what they record."""
         self.recorded = []
         for command in commands:
             outcome = self.world.engine.execute(self.stream, command, self.actor)
@@ -138,7 +138,7 @@ class Scenario(Generic[S]):
         return self
 
     def refused(self, code: str, on: Command, *events: Event) -> Scenario[S]:
-        """`on` is refused with `code`, and exactly `events` are left on record by it."""
+        """Assert that `on` is refused with `code` and records exactly `events`."""
         before, state = self.history(), self.state
         assert self._refusal(on) == code
         after = self.history()

@@ -24,7 +24,7 @@ from moot.keys.folder import LOANS_FOLDER, AskPassphrase, FolderKeys, KeyFolder,
 from moot.keys.seen_checkpoints import SeenCheckpoint, SeenCheckpoints, read_seen_ledger
 from moot.store.artifacts import FileArtifacts
 from moot.store.files import write_new_file
-from moot.store.sqlite.read_only import ReadOnlyStore, open_to_read, open_to_write
+from moot.store.sqlite.read_only import ReadOnlyStore, open_for_reading, open_for_writing
 from moot.workspace import trust as trust_files
 from moot.workspace.find import is_in_database, is_joined
 from moot.workspace.relocatable_store import StoreWherever, find_place
@@ -168,8 +168,8 @@ class Workspace:
             return cast("SqliteStore", found)
         ledger = self.path / "ledger.db"
         if self._only_reads:
-            return open_to_read(ledger, self._debug)
-        return open_to_write(ledger, self._debug)
+            return open_for_reading(ledger, self._debug)
+        return open_for_writing(ledger, self._debug)
 
     def _follow_keeper(self) -> JoinedLedger | None:
         """The ledger is kept elsewhere: what is here is a copy, and others write it. None if this
@@ -183,7 +183,7 @@ class Workspace:
             return None
         membership = read_membership(self.path, self.folder, self.trust.origin)
         if not isinstance(self.store, ReadOnlyStore):
-            self.store.let_be_copy()
+            self.store.relax_durability()
         joined = JoinedLedger(self.store, self.artifacts, self.trust, membership)
         self.store = cast("SqliteStore", joined.store)
         self.artifacts = cast("FileArtifacts", joined.artifacts)

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 Notice = SendHandoff | SendBlocked
 # The status of an answer in mail -> the command that records the same for the event in presence.
 EVENT_COMMANDS: Final[dict[AckStatus | None, type[Accept] | type[MarkSeen]]] = {
-    AckStatus.RECEIVED: MarkSeen,
+    AckStatus.ACK: MarkSeen,
     AckStatus.UNDERSTOOD: Accept,
     AckStatus.WILL_ACTION: Accept,
     AckStatus.COMPLETED: Accept,

@@ -42,7 +42,7 @@ class SectionNeed(StrEnum):
 class AckStatus(StrEnum):
     """What an ACK says has happened (BRN-036); `COMPLETED` closes HANDOFF, BLOCKED, QUESTION."""
 
-    RECEIVED = "Received"
+    ACK = "Received"
     UNDERSTOOD = "Understood"
     WILL_ACTION = "Will Action"
     COMPLETED = "Completed"

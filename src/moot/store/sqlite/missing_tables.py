@@ -1,10 +1,9 @@
-"""Tables that are gone from a ledger file although all in them follows from the events.
+"""Create lost tables of a ledger file again, if their content follows from the events.
 
-Those that make events findable (`places`, `filed`, `unfiled`), and the snapshots, are needed to
-read anything at all, so they are made anew before the ledger is opened, and only if the events are
-whole: numbered without a gap, and each naming the one before it. The others are made empty inside
-of a rebuild, which fills them or undoes it. Nothing that is there is dropped, and no event is
-touched.
+Reading needs the tables that locate events (`places`, `filed`, `unfiled`) and the snapshots. These
+are created before the ledger is opened, and only if the events are complete: numbered without a
+gap, and each naming the one before it. The other tables are created empty inside a rebuild, which
+fills them or rolls back. Nothing that exists is dropped, and no event is changed.
 """
 
 from __future__ import annotations
@@ -28,17 +27,17 @@ StreamHead = tuple[int, int, bytes]  # the stream's number, its newest event's s
 
 
 def make_readable(path: Path) -> list[str]:
-    """Make those tables anew without which nothing can be read; returns which were missing.
+    """Create the missing tables that reading needs; return their names.
 
-    StoreFailed says why not, if the events are not whole. Events that waited to be filed are filed;
-    their index rows, and all snapshots, are for a rebuild to make.
+    StoreFailed if the events are not complete. Pending events are filed; a rebuild makes their
+    index rows and all snapshots.
     """
     with (
         translate_opening_errors(path),
         closing(connect_file(f"file:{uri_of(path)}?mode=rw", BUSY_SECONDS)) as db,
     ):
         require_our_file(db)
-        if not _missing_to_read(db):  # asked first without a lock: mostly none is
+        if not _missing_to_read(db):  # checked first without a lock: usually none is missing
             return []
         begin_when_free(db, WRITE, BUSY_SECONDS)
         try:
@@ -62,8 +61,7 @@ def _missing_to_read(db: sqlite3.Connection) -> list[str]:
 def _place_events(
     db: sqlite3.Connection, missing: list[str], newest: int, heads: list[StreamHead]
 ) -> None:
-    """Fill the tables that were missing. If it is not known any more which events wait to be filed,
-    all are."""
+    """Fill the tables that were missing. If the pending events are unknown, file all events."""
     if "filed" in missing:
         (placed,) = db.execute("SELECT coalesce(max(event), 0) FROM places").fetchone()
         db.execute("INSERT INTO filed (event) VALUES (?)", (placed,))
@@ -77,14 +75,14 @@ def _place_events(
 
 
 def _require_whole_events(db: sqlite3.Connection) -> tuple[int, list[StreamHead]]:
-    """The number of the newest event, and the head of each stream by the events themselves."""
+    """Return the number of the newest event, and each stream's head, computed from the events."""
     count, newest = db.execute("SELECT count(*), coalesce(max(id), 0) FROM events").fetchone()
     if count != newest:
         raise _not_whole(f"{newest - count} of {newest} are missing")
     heads: dict[int, tuple[int, bytes]] = {}
     for number, name, seq, kid, body, signature in db.execute(SQL["all_events"]):
         if name is None:
-            raise _not_whole(f"event {seq} belongs to a stream that is gone")
+            raise _not_whole(f"event {seq} belongs to a stream that is missing")
         record = Record(name, seq, kid, body, signature)
         last_seq, last_hash = heads.get(number, (-1, b""))
         _require_next(record, last_seq, last_hash)
@@ -104,7 +102,7 @@ def _require_next(record: Record, last_seq: int, last_hash: bytes) -> None:
 
 
 def _require_heads(db: sqlite3.Connection, heads: dict[int, tuple[int, bytes]]) -> None:
-    """A stream that is known to have got further than its events has lost some."""
+    """Raise StoreFailed if a stream's stored head is beyond its events: it has lost some."""
     for number, name, seq in db.execute("SELECT number, name, seq FROM streams"):
         there = heads[number][0] if number in heads else -1
         if seq > there:
@@ -114,6 +112,6 @@ def _require_heads(db: sqlite3.Connection, heads: dict[int, tuple[int, bytes]]) 
 def _not_whole(why: str) -> StoreFailed:
     return StoreFailed(
         "store_damaged",
-        f"the missing tables cannot be made anew, because the events are not whole: {why}",
-        hint="nothing was changed; keep the file; restore from a backup",
+        f"the missing tables cannot be created again, because events are missing or damaged: {why}",
+        hint="nothing was changed; keep the file, and restore from a backup",
     )

@@ -1,11 +1,11 @@
 """The newest events: durable, but not yet filed into the indexes.
 
-Finding events again takes four indexes, in each of which the streams of a busy ledger lie far
-apart: filing every event in its own commit would write ten times as much as the event itself
-(decision 0014). So a commit appends its events and, in one row of the table `unfiled`, what they
-change in the indexes. Every connection keeps these rows in memory, over the indexes, and reads both
-as one. After a thousand events, and with every checkpoint, a commit files all of them
-(`transaction.py`). Neither reading nor a crash ever files anything.
+There are four indexes, in which the streams of a busy ledger are far apart: filing every event in
+its own commit would write ten times as much as the event itself (decision 0014). So a commit
+appends its events and, in one row of the table `unfiled`, what they change in the indexes. Every
+connection keeps these rows in memory and reads them on top of the indexes. After a thousand events,
+and with every checkpoint, a commit files all of them (`transaction.py`). Reading never files
+anything, and neither does recovery after a crash.
 """
 
 from __future__ import annotations
@@ -23,11 +23,9 @@ import msgspec
 from moot.core.errors import StoreFailed
 from moot.core.ledger import Head, StoredRow
 
-# The named queries of `queries.sql`, read once.
-
 
 def _load() -> dict[str, str]:
-    """Each begins with two lines of comment: its name, and what it is for."""
+    """Read the named queries; each begins with two comment lines: its name and its purpose."""
     _, *parts = Path(__file__).with_name("queries.sql").read_text("utf-8").split("-- name: ")
     queries = (part.split("\n", 2) for part in parts)
     return {name: sql.strip() for name, _purpose, sql in queries}
@@ -36,16 +34,13 @@ def _load() -> dict[str, str]:
 SQL = _load()
 
 
-# No postponed annotations: msgspec would compile each of them anew in every hook.
-
-
-# How many events may wait to be filed; whoever opens the file reads them in a few milliseconds.
+# How many events may be pending; a process that opens the file reads them in a few milliseconds.
 FILE_AT: Final = 1_000
-HEADS_KEPT: Final = 4096  # heads of other streams that are remembered after a filing
-_UNREAD: Final = -1  # nothing was read yet
+HEADS_KEPT: Final = 4096  # heads of other streams that stay in memory after filing
+_UNREAD: Final = -1
 
 NamedHead = tuple[str, Head]
-Seq = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]  # more has no place in the file
+Seq = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]  # SQLite stores no larger number
 Row = tuple[str, str, bytes | None, str, Seq]  # space, key, value (None: dropped), stream, seq
 Text = tuple[str, str, str]  # space, key, text
 UnfiledEvent = tuple[int, str, int, int]  # its number, stream, the stream's number, seq
@@ -59,7 +54,7 @@ class IndexDelta(msgspec.Struct, frozen=True, array_like=True):
 
     heads: list[NamedHead]  # the streams it added to, each with its newest event
     rows: list[Row]
-    words: list[Text]  # texts to be found by their words
+    words: list[Text]  # for the full-text index
 
 
 encode_delta = msgspec.msgpack.Encoder().encode
@@ -67,26 +62,26 @@ _decode_delta = msgspec.msgpack.Decoder(IndexDelta).decode
 
 
 class PendingIndex:
-    """All that is not filed yet, as one connection knows it.
+    """Everything that is not filed yet, as one connection knows it.
 
-    It is unsigned, so each row is compared with the events themselves when it is read: whoever
-    changed or removed a row could otherwise make the newest events disappear.
+    The rows are unsigned, so each is compared with the events when it is read: otherwise a changed
+    or removed row could hide the newest events.
     """
 
     def __init__(self, most: int = FILE_AT) -> None:
-        """`most`: how many events may wait before a commit files them."""
+        """`most`: how many events may be pending before a commit files them."""
         self._most = most
         self.forget()
 
     def forget(self) -> None:
-        """Know nothing until the next `catch_up`."""
-        self.version = _UNREAD  # SQLite's data version when this was last brought up to date
+        """Drop everything until the next `catch_up`."""
+        self.version = _UNREAD  # SQLite's data version at the last `catch_up`
         self._filed = _UNREAD  # number of the last event in the indexes
-        self.last_event = _UNREAD  # number of the last event there is
+        self.last_event = _UNREAD  # number of the last event
         # stream -> its newest event: of every stream that is not filed, and of those that this
         # connection has looked up since others last wrote
         self.heads: dict[str, Head] = {}
-        # stream -> a head that fits no record, because the events and the rows about it disagree
+        # stream -> a head that matches no record, because its events and rows disagree
         self.doubtful: dict[str, Head] = {}
         self._empty()
 
@@ -99,14 +94,14 @@ class PendingIndex:
 
     @property
     def size(self) -> int:
-        """How many events are not filed yet."""
+        """Return the number of pending events."""
         return self.last_event - self._filed
 
     def catch_up(self, db: sqlite3.Connection) -> None:
-        """Read what others have added since; all of it again if somebody filed meanwhile.
+        """Read what other connections have added; everything again if one of them filed.
 
-        Each row is compared with the events that it speaks of: if one is missing, the stream would
-        otherwise show an older history.
+        Each row is compared with its events: if a row is missing, the stream would otherwise show
+        an older history.
         """
         filed, known = _last_claimed(db), self.last_event
         if filed != self._filed or self.doubtful:
@@ -116,10 +111,10 @@ class PendingIndex:
         self.heads = {name: self.heads[name] for name in self.moved}
         late: list[UnfiledEvent] = db.execute(SQL["late_events"], (known,)).fetchall()
         written = iter(late)
-        for event, says in db.execute(SQL["unfiled"], (self.last_event,)).fetchall():
-            said = _decode(says, event)
-            self._compare(_moved_by(said), _moved_until(event, written))
-            self.add(event, said)
+        for event, encoded in db.execute(SQL["unfiled"], (self.last_event,)).fetchall():
+            delta = _decode(encoded, event)
+            self._compare(_moved_by(delta), _moved_until(event, written))
+            self.add(event, delta)
         self._compare({}, _moved_until(None, written))
         if late:
             self.last_event = max(self.last_event, late[-1][0])
@@ -127,16 +122,16 @@ class PendingIndex:
             self.heads[name] = head
             self.moved[name] = [(head.seq, self._filed)]
 
-    def _compare(self, said: Moved, written: Moved) -> None:
-        """A stream whose events are not those that the rows speak of gets a head that fits no
-        event, so that every use of it fails as tampered."""
-        if said != written:
-            for name in said.keys() | written.keys():
-                if said.get(name) != written.get(name):
-                    self.doubtful[name] = Head(*(written.get(name) or said[name]), b"")
+    def _compare(self, delta: Moved, written: Moved) -> None:
+        """Give a stream whose events and rows disagree a head that matches no event, so that every
+        use of it fails as tampered."""
+        if delta != written:
+            for name in delta.keys() | written.keys():
+                if delta.get(name) != written.get(name):
+                    self.doubtful[name] = Head(*(written.get(name) or delta[name]), b"")
 
     def add(self, last_event: int, delta: IndexDelta) -> bool:
-        """Take in what one more commit changes; True if it is time to file all of it."""
+        """Add the changes of one commit; True if it is time to file everything."""
         before, self.last_event = self.last_event, last_event
         for name, head in delta.heads:
             self.heads[name] = head
@@ -154,14 +149,14 @@ class PendingIndex:
         return last_event - self._filed >= self._most
 
     def event_before(self, stream: str, after: int) -> int:
-        """The number of an event behind which all events of a moved stream stand that come after a
-        position and are not filed: whoever reads the newest of them need not look at all."""
+        """Return the number of an event before all pending events of a stream after a position,
+        so that a reader of the newest ones does not scan all of them."""
         commits = self.moved[stream]
         first = bisect_right(commits, after, key=_seq_of)
         return commits[first][1] if first < len(commits) else self.last_event
 
     def mark_filed(self) -> None:
-        """This connection has filed everything, in the change under way."""
+        """Note that this connection has filed everything, in its current transaction."""
         self._filed = self.last_event
         self._empty()
         if len(self.heads) > HEADS_KEPT:
@@ -171,24 +166,24 @@ class PendingIndex:
 def pending_index_damaged(why: str) -> StoreFailed:
     return StoreFailed(
         "store_damaged",
-        f"the newest events are not as they were left: {why}",
-        hint="keep the file; restore from a backup",
+        f"the newest events are damaged: {why}",
+        hint="keep the file, and restore from a backup",
     )
 
 
 def _last_claimed(db: sqlite3.Connection) -> int:
-    """The newest event that the file itself calls filed."""
+    """Return the newest event that the file claims to be filed."""
     match db.execute(SQL["filed"]).fetchall():
         case [(int(event),)]:
             return event
-    raise pending_index_damaged("what is filed, and what is not, cannot be told apart")
+    raise pending_index_damaged("the table `filed` does not have exactly one number")
 
 
 def _last_placed(db: sqlite3.Connection, filed: int) -> int:
-    """The newest event that actually stands in the index of places.
+    """Return the newest event that really is in the index `places`.
 
-    If the file claims more than that, its events would be neither filed nor waiting, and so could
-    not be found at all.
+    If the file claims more, the events after it would be neither filed nor pending, and could not
+    be found at all.
     """
     newest: int = db.execute(SQL["newest_event"]).fetchone()[0]
     last = min(filed, newest)
@@ -197,19 +192,20 @@ def _last_placed(db: sqlite3.Connection, filed: int) -> int:
     return last
 
 
-def _decode(says: bytes, event: int) -> IndexDelta:
+def _decode(encoded: bytes, event: int) -> IndexDelta:
     try:
-        return _decode_delta(says)
+        return _decode_delta(encoded)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise pending_index_damaged(f"what event {event} says cannot be read: {error}") from None
+        problem = f"the index changes of event {event} cannot be read: {error}"
+        raise pending_index_damaged(problem) from None
 
 
-def _moved_by(said: IndexDelta) -> Moved:
-    return {name: (head.number, head.seq) for name, head in said.heads}
+def _moved_by(delta: IndexDelta) -> Moved:
+    return {name: (head.number, head.seq) for name, head in delta.heads}
 
 
 def _moved_until(last: int | None, written: Iterator[UnfiledEvent]) -> Moved:
-    """The same from the events themselves: up to the event `last`, or all that are left."""
+    """Return the streams that the events up to `last` moved, or that all remaining events moved."""
     moved = {}
     for event, name, number, seq in written:
         moved[name] = number, seq
@@ -218,8 +214,8 @@ def _moved_until(last: int | None, written: Iterator[UnfiledEvent]) -> Moved:
     return moved if last is None else {}
 
 
-# Texts that are not in the full-text index yet get one of their own in memory, so that the same
-# tokenizer decides what a word is, and reading still writes nothing.
+# Pending texts get a full-text index in memory, so that the same tokenizer splits the words and
+# reading writes nothing.
 
 _INDEX = "CREATE VIRTUAL TABLE index_words USING fts5 (space UNINDEXED, key UNINDEXED, text)"
 
@@ -227,7 +223,7 @@ _INDEX = "CREATE VIRTUAL TABLE index_words USING fts5 (space UNINDEXED, key UNIN
 def search_texts(
     texts: list[tuple[str, str]], space: str, query: str, limit: int
 ) -> list[tuple[float, str]]:
-    """Rank and key of the (key, text) that match, as SQL["search"] gives them."""
+    """Return rank and key of the matching (key, text) pairs, like SQL["search"]."""
     if not texts:
         return []
     with closing(sqlite3.connect(":memory:")) as db:

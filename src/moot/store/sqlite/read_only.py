@@ -1,8 +1,7 @@
-"""A ledger file that is only read: nothing is written, migrated or repaired.
+"""Open a ledger file for reading only: nothing is written, migrated or repaired.
 
-For checks, which must leave the evidence as it is and must work where nothing may be written
-(`read_only.py`). `immutable` is for a private copy that nobody writes: then not even a lock
-file appears beside it.
+Checks use it: they must not change the evidence, and must work on read-only disks. `immutable` is
+for a private copy that no process writes: then SQLite does not even make a lock file next to it.
 """
 
 from __future__ import annotations
@@ -29,65 +28,64 @@ if TYPE_CHECKING:
     from moot.core.debug import DebugLog
 
 
-# Even to read a database with a write-ahead log, SQLite makes two files next to it. Where it may
-# not, and there is no log, or the file itself is write-protected, the file is read as it is,
-# without a lock. Its state is compared before and after: what was read of a file that changed is
-# thrown away with an error.
+# Even to read a database with a write-ahead log, SQLite makes two files next to it. If it may not,
+# and there is no log, or the file itself is write-protected, the file is read without a lock. Its
+# state is compared before and after; if it changed, the read fails.
 
 BUSY_SECONDS = 30.0
-TICK_SECONDS = 0.02  # longer than the steps in which a file system counts time
-CANNOT_GROW = sqlite3.SQLITE_IOERR_SHMSIZE  # how SQLite says that the disk is full when reading
-MAY_NOT_WRITE = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN)
+TICK_SECONDS = 0.02  # longer than the resolution of file times
+CANNOT_GROW = sqlite3.SQLITE_IOERR_SHMSIZE  # SQLite's code for a full disk when reading
+NOT_WRITABLE = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN)
 _LOGS = ("-wal", "-journal")
 
 
 class ReadOnlyFile:
-    """One file opened for reading. `private` is for a copy that nobody else knows of: it is read as
-    it stands, and not compared."""
+    """A file opened for reading. `private`: a copy that no other process knows, so it is read
+    without locks and not compared."""
 
     def __init__(self, path: Path, *, private: bool = False) -> None:
-        self._file = Path(os.path.realpath(path))  # a link's log lies beside what it points to
-        self._before: _State | None = None
-        self.db = _connect(self._file, as_it_stands=True) if private else self._open()
+        self._file = Path(os.path.realpath(path))  # the log is next to a link's target
+        self._state_before: _State | None = None
+        self.db = _connect(self._file, immutable=True) if private else self._open()
 
     def _open(self) -> sqlite3.Connection:
         try:
-            if not _leaves_files(self._file):
+            if not _would_leave_files(self._file):
                 return _connect(self._file)
-            self._before = _wait_until_settled(self._file)
+            self._state_before = _wait_until_settled(self._file)
         except sqlite3.OperationalError as error:
             code = getattr(error, "sqlite_errorcode", 0)
-            if code != CANNOT_GROW and code & 0xFF not in MAY_NOT_WRITE:
+            if code != CANNOT_GROW and code & 0xFF not in NOT_WRITABLE:
                 raise
-            self._before = _wait_until_settled(self._file)
+            self._state_before = _wait_until_settled(self._file)
         try:
-            return _connect(self._file, as_it_stands=True)
+            return _connect(self._file, immutable=True)
         except sqlite3.Error:
-            self._require_unmoved()
+            self._require_same_state()
             raise
 
     @contextmanager
     def require_unchanged(self) -> Iterator[None]:
-        """StoreFailed at the end of the block if somebody wrote meanwhile, even after another
-        error: what was wrong may only have been half written."""
+        """Raise StoreFailed at the end of the block if the file changed, even after another error,
+        which may come from a half-written file."""
         try:
             yield
         finally:
-            self._require_unmoved()
+            self._require_same_state()
 
-    def _require_unmoved(self) -> None:
-        if self._before is not None and self._before != _read_state(self._file):
-            raise _moved(self._file)
+    def _require_same_state(self) -> None:
+        if self._state_before is not None and self._state_before != _read_state(self._file):
+            raise _changed_meanwhile(self._file)
 
     def close(self) -> None:
         self.db.close()
 
 
-def _connect(file: Path, *, as_it_stands: bool = False) -> sqlite3.Connection:
-    uri = file.as_uri() + "?mode=ro" + ("&immutable=1" if as_it_stands else "")
+def _connect(file: Path, *, immutable: bool = False) -> sqlite3.Connection:
+    uri = file.as_uri() + "?mode=ro" + ("&immutable=1" if immutable else "")
     db = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=BUSY_SECONDS)
     try:
-        db.execute("PRAGMA schema_version").fetchone()  # only now does SQLite look for a log
+        db.execute("PRAGMA schema_version").fetchone()  # SQLite looks for a log only now
     except BaseException:
         db.close()
         raise
@@ -95,7 +93,7 @@ def _connect(file: Path, *, as_it_stands: bool = False) -> sqlite3.Connection:
 
 
 class _State(msgspec.Struct, frozen=True):
-    """What changes when a file is written. With a `log` its newest commits are not in the file."""
+    """What changes when a file is written. If there is a `log`, it has the newest commits."""
 
     number: int
     size: int
@@ -107,8 +105,8 @@ class _State(msgspec.Struct, frozen=True):
 def _read_state(file: Path) -> _State:
     try:
         found = file.stat()
-    except OSError:  # it was there when it was opened
-        raise _moved(file) from None
+    except OSError:  # it existed when it was opened
+        raise _changed_meanwhile(file) from None
     log = next((end for end in _LOGS if _size(file.with_name(file.name + end))), "")
     return _State(found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns, log)
 
@@ -120,16 +118,18 @@ def _size(file: Path) -> int:
         return 0
 
 
-def _leaves_files(file: Path) -> bool:
-    """Would SQLite, reading with a lock, leave files here that nobody may write?"""
+def _would_leave_files(file: Path) -> bool:
+    """Return whether SQLite, reading with a lock, would leave write-protected files here."""
     if os.access(file, os.W_OK):
         return False
     return not any(_size(file.with_name(file.name + end)) for end in (*_LOGS, "-shm"))
 
 
 def _wait_until_settled(file: Path) -> _State:
-    """The state of a file without a log. One written in this very moment is waited for: a second
-    write within the same tick of its clock would go unnoticed."""
+    """Return the state of a file without a log, once its last write is old enough.
+
+    A second write within the same tick of the file system's clock would go unnoticed.
+    """
     while True:
         now = time.time_ns()
         state = _read_state(file)
@@ -140,21 +140,21 @@ def _wait_until_settled(file: Path) -> _State:
         time.sleep(TICK_SECONDS)
 
 
-def _moved(file: Path) -> StoreFailed:
+def _changed_meanwhile(file: Path) -> StoreFailed:
     return StoreFailed(
         "changed_meanwhile",
-        f"somebody wrote {file} while it was being read",
-        hint="try again; if they go on writing, ask them for an export or a backup",
+        f"{file} changed while Moot read it",
+        hint="try again; if another process keeps writing, check an export or a backup instead",
     )
 
 
 def _log_unreadable(file: Path, log: str) -> StoreFailed:
     return StoreFailed(
         "log_unreadable",
-        f"the newest commits are in {file.name}{log}, which cannot be read without writing"
-        f" in {file.parent}",
-        hint="if somebody is at work there now, try again; else copy that folder, all of its "
-        "files, to where you may write, and there run `moot status`, then `moot verify`",
+        f"{file.name}{log} has the newest commits, and reading it needs write access to"
+        f" {file.parent}",
+        hint="if another process is writing there, try again; else copy the whole folder to where "
+        "you may write, and run `moot status` there, then `moot verify`",
     )
 
 
@@ -177,26 +177,25 @@ class SqliteReader:
                 raise
 
     def missing_index_tables(self) -> list[str]:
-        """Tables of the index that are not there; everything in them follows from the events."""
+        """Return the missing index tables; their content follows from the events."""
         with translate_errors(self.path), self._file.require_unchanged():
             return find_missing_tables(self._db)
 
     def integrity(self) -> list[str]:
-        """What SQLite's own check finds, and whether every event is either filed or waiting to
-        be."""
+        """Return what SQLite's own check finds, and whether every event is filed or pending."""
         with translate_errors(self.path), self._file.require_unchanged():
             rows = self._db.execute(f"PRAGMA integrity_check({MAX_PROBLEMS})").fetchall()
             problems = [str(text) for (text,) in rows if text != "ok"]
             if not problems:
                 (nowhere,) = self._db.execute(SQL["nowhere"]).fetchone()
-                problems = [f"{nowhere} events stand nowhere"] if nowhere else []
+                problems = [f"{nowhere} events are in no index"] if nowhere else []
         return problems
 
     @contextmanager
     def read(self) -> Iterator[SqliteView]:
-        """One unchanging view of the file, however much other processes write meanwhile.
+        """Return a view that other writers do not change.
 
-        Where the file is read without a lock: StoreFailed at the end if one of them wrote.
+        If the file is read without a lock: StoreFailed at the end if another process wrote.
         """
         with translate_errors(self.path), self._file.require_unchanged():
             self._db.execute("BEGIN")
@@ -231,18 +230,18 @@ def _require_file(path: Path) -> None:
     except OSError as error:
         raise StoreFailed(
             "store_unreachable",
-            f"the ledger cannot be looked at: {error.strerror or error}",
+            f"{path} cannot be read: {error.strerror or error}",
             hint=f"check the permissions of {path.parent}",
         ) from None
     if not found:
         raise Unavailable(
             "no_ledger", f"there is no ledger at {path}", hint="run `moot init` first"
         )
-    if is_empty:  # SQLite takes it for a new database, and its version for an old one
+    if is_empty:  # SQLite would treat it as a new database
         raise StoreFailed(
             "store_damaged",
-            f"the ledger file {path} is empty: nothing of the record is left in it",
-            hint="keep the folder as it is; restore from a backup",
+            f"the ledger file {path} is empty",
+            hint="keep the folder as it is, and restore from a backup",
         )
 
 
@@ -252,20 +251,18 @@ def _require_readable(db: sqlite3.Connection) -> None:
         raise StoreFailed(
             "older_store",
             "the ledger was written by an older moot",
-            hint="any writing command brings it up to date; `moot ledger checkpoint` will do; "
-            "where nothing may be written, do so in a copy of the folder",
+            hint="`moot ledger checkpoint`, or any writing command, updates it; on a read-only "
+            "disk, do so in a copy of the folder",
         )
 
 
-# The store of a ledger that may not be written here. The newest commits are read too, or there is
-# an error.
-
-# Reasons why a store cannot be opened for writing that may still let it be read.
-_MAY_BE_LOOKED_AT = frozenset({"store_read_only", "store_unreachable", "disk_full"})
+# Errors of opening a store for writing after which it may still be readable.
+_STILL_READABLE = frozenset({"store_read_only", "store_unreachable", "disk_full"})
 
 
 class ReadOnlyStore(SqliteReader):
-    """`why` is the error that kept it from being opened for writing; `write()` raises it."""
+    """The store of a ledger that may not be written here. `why` is the error of opening it for
+    writing; `write()` raises it."""
 
     def __init__(self, path: Path, why: StoreFailed) -> None:
         super().__init__(path)
@@ -274,7 +271,7 @@ class ReadOnlyStore(SqliteReader):
 
     @contextmanager
     def read(self) -> Iterator[SqliteView]:
-        if self._view is not None:  # a read of ours is under way: the same view
+        if self._view is not None:  # inside a read of ours: share its view
             yield self._view
             return
         with super().read() as view:
@@ -288,17 +285,17 @@ class ReadOnlyStore(SqliteReader):
         raise self.why
 
     def size(self) -> int:
-        """How many bytes the file has, without what still stands in its log."""
+        """Return the size of the file in bytes, without its log."""
         return self.path.stat().st_size
 
     def version(self) -> int:
-        """SQLite's data version; where the file is read as it stands, a change is an error."""
+        """Return SQLite's data version; StoreFailed if a file read without a lock changed."""
         with translate_errors(self.path), self._file.require_unchanged():
             (version,) = self._db.execute("PRAGMA data_version").fetchone()
         return int(version)
 
     def backup(self, target: Path) -> None:
-        """A consistent copy in a new file; removed again if somebody wrote meanwhile."""
+        """Write a consistent copy to a new file; remove it if another process wrote meanwhile."""
         copy_to(self._db, target)
         try:
             with self._file.require_unchanged():
@@ -308,23 +305,23 @@ class ReadOnlyStore(SqliteReader):
             raise
 
 
-def open_to_write(path: Path, debug: DebugLog | None = None) -> SqliteStore:
+def open_for_writing(path: Path, debug: DebugLog | None = None) -> SqliteStore:
     """Open the store for writing; StoreFailed if the file is write-protected.
 
-    SQLite itself would open such a file, make a log beside it that nobody may write either, and
-    notice only at the first write.
+    SQLite itself would open such a file, make a write-protected log next to it, and fail only at
+    the first write.
     """
     if path.exists() and not os.access(path, os.W_OK):
         raise read_only_error(path)
     return SqliteStore(path, debug=debug)
 
 
-def open_to_read(path: Path, debug: DebugLog | None = None) -> SqliteStore | ReadOnlyStore:
-    """Open the store for writing where that is possible, else for reading only."""
+def open_for_reading(path: Path, debug: DebugLog | None = None) -> SqliteStore | ReadOnlyStore:
+    """Open the store for writing if possible, else for reading only."""
     try:
-        return open_to_write(path, debug)
+        return open_for_writing(path, debug)
     except StoreFailed as error:
-        if error.code not in _MAY_BE_LOOKED_AT:
+        if error.code not in _STILL_READABLE:
             raise
         store = ReadOnlyStore(path, error)
     if debug is not None:

@@ -1,7 +1,7 @@
-"""Schema version and migrations, from the first day.
+"""Schema version and migrations.
 
-`PRAGMA user_version` holds the version; the files in `migrations/` that are missing are applied in
-order, in one transaction under the write lock: a file is new or up to date, never half-way.
+`PRAGMA user_version` has the version. Missing migrations are applied in order, in one transaction
+under the write lock, so that a file is never half migrated.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 from moot.core.errors import StoreFailed
 from moot.store.sqlite.errors import INDEX_TABLES
 
-APPLICATION_ID = 0x4D4F4F54  # "MOOT", so that `file` and we can tell our files from others
+APPLICATION_ID = 0x4D4F4F54  # "MOOT": identifies our files, also for the program `file`
 _FOLDER = Path(__file__).with_name("migrations")
 MIGRATIONS = tuple(_FOLDER / name for name in sorted(os.listdir(_FOLDER)) if name.endswith(".sql"))
 VERSION = len(MIGRATIONS)
@@ -25,10 +25,10 @@ def version_of(db: sqlite3.Connection) -> int:
 
 
 def require_our_file(db: sqlite3.Connection) -> None:
-    """StoreFailed if another program or a newer Moot made the file; asked before anything is
-    written (LDG-072)."""
+    """Raise StoreFailed if another program or a newer Moot made the file. Call it before anything
+    is written (LDG-072)."""
     used = db.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
-    # Asked second: another process may be making the file, and sets this together with its tables.
+    # Read second: a process that makes the file right now sets it together with its tables.
     if used and db.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
         raise StoreFailed(
             "not_a_ledger", "the file is another program's database", hint="nothing was changed"
@@ -37,7 +37,7 @@ def require_our_file(db: sqlite3.Connection) -> None:
     if current > VERSION:
         raise StoreFailed(
             "newer_store",
-            f"the ledger has format {current}, this moot knows {VERSION}",
+            f"the ledger has format {current}, this moot knows format {VERSION}",
             hint="update moot; nothing was changed",
         )
 
@@ -61,14 +61,14 @@ def migrate(db: sqlite3.Connection) -> None:
 
 
 def find_missing_tables(db: sqlite3.Connection) -> list[str]:
-    """The tables that are not there although all in them follows from the events."""
+    """Return the missing tables whose content follows from the events."""
     names = db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
     present = {name for (name,) in names}
     return [table for table in INDEX_TABLES if table not in present]
 
 
 def create_table(db: sqlite3.Connection, table: str) -> None:
-    """Make a table that is missing, empty, as the migrations make it."""
+    """Create a missing table, empty, as the migrations do."""
     begins = re.compile(rf"^CREATE (?:VIRTUAL )?TABLE {table}\b", re.MULTILINE)
     for file in MIGRATIONS:
         for statement in _statements(file.read_text("utf-8")):
@@ -77,8 +77,8 @@ def create_table(db: sqlite3.Connection, table: str) -> None:
 
 
 def _statements(script: str) -> list[str]:
-    """The statements of a script one by one. `executescript` would commit before it begins, and the
-    migration would no longer be one transaction."""
+    """Split a script into statements. `executescript` would commit first, and the migration would
+    no longer be one transaction."""
     statements: list[str] = []
     statement = ""
     for line in script.splitlines(keepends=True):

@@ -1,10 +1,10 @@
 """The connection: a write-ahead log, `synchronous=FULL`, one transaction at a time in a process.
 
-`write()` takes the file's write lock before it reads anything (BEGIN IMMEDIATE). A transaction that
-first read and then wanted to write could find that another was faster, and would have to decide
-again; so none does. Writers wait up to 30 seconds for each other, or less (`waiting_at_most`).
-`synchronous=FULL` means that an acknowledged commit survives a power failure; a run may have many
-made durable together (`batched_syncs.py`). A COMMIT that fails is rolled back and raises.
+`write()` takes the file's write lock before it reads anything (BEGIN IMMEDIATE): otherwise another
+writer could be faster, and everything would have to be decided again. Writers wait up to 30 seconds
+for each other, or less (`waiting_at_most`). With `synchronous=FULL` an acknowledged commit survives
+a power failure; a run can sync many commits together (`batched_syncs.py`). A failed COMMIT is
+rolled back and raises.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from moot.core.errors import Refused, StoreFailed, Unavailable
-from moot.store.files import are_held, sync_log_later
+from moot.store.files import sync_log_later, syncs_are_held
 from moot.store.sqlite.errors import as_moot_error, translate_errors, translate_opening_errors
 from moot.store.sqlite.lock_waiting import (
     READ,
     WRITE,
-    WaitingLine,
+    WriterQueue,
+    begin_queued_write,
     begin_when_free,
-    begin_write_in_turn,
     retry_while_locked,
 )
 from moot.store.sqlite.pending_index import FILE_AT, PendingIndex
@@ -40,16 +40,16 @@ if TYPE_CHECKING:
 
 BUSY_SECONDS = 30.0
 _MAGIC = b"SQLite format 3\0"
-CACHE_KB = 16_000  # at most: filing many streams comes back to the same pages
-# 16 MB: when the log is this long SQLite moves it into the file, and one caller waits for that,
-# unless it was moved ahead (`work_ahead`).
+CACHE_KB = 16_000  # filing many streams uses the same pages again
+# 16 MB: at this length SQLite moves the log into the file, and one caller waits for that, unless
+# `work_ahead` did it before.
 LOG_PAGES = 4_000
 
 Connect = Callable[[str, float], sqlite3.Connection]
 
 
 def connect_file(uri: str, busy_seconds: float) -> sqlite3.Connection:
-    """A plain connection, on which every transaction is begun by us."""
+    """Open a connection without implicit transactions."""
     return sqlite3.connect(
         uri, uri=True, isolation_level=None, timeout=busy_seconds, check_same_thread=False
     )
@@ -68,17 +68,17 @@ class SqliteStore:
         file_at: int = FILE_AT,
         debug: DebugLog | None = None,
     ) -> None:
-        """`connect` lets tests put a failing disk underneath. `file_at`: events that may wait to be
-        filed. `debug` is told of opening, waiting, locking and committing."""
+        """`connect` lets tests simulate a failing disk. `file_at`: how many events may be pending.
+        `debug` logs opening, waiting, locking and committing."""
         _require_whole(path, create)
         self.path = path
-        self._turn = threading.RLock()  # SQLite's lock is between connections; this one, threads
+        self._lock = threading.RLock()  # between threads; SQLite's lock is between connections
         self._busy_seconds = busy_seconds
         self._pending = PendingIndex(file_at)
         self._debug = debug
         self._syncs_commits = True
         self._log = path.with_name(f"{path.name}-wal").absolute()
-        self._line = WaitingLine(path)
+        self._queue = WriterQueue(path)
         self._connect = connect
         self._log_mover: LogMover | None = None
         self._is_closed = False
@@ -89,15 +89,15 @@ class SqliteStore:
         if debug is not None:
             debug("open", f"{path} to write")
 
-    def let_be_copy(self) -> None:
-        """The file is a copy of a ledger that is kept elsewhere: the newest commits may be lost
-        with the machine's power, since they can be fetched again. What is there stays whole."""
+    def relax_durability(self) -> None:
+        """Sync less, for a copy of a ledger that is kept elsewhere: a power failure may cost its
+        newest commits, which can be fetched again, but does not damage the file."""
         self._db.execute("PRAGMA synchronous = NORMAL")
 
     @contextmanager
     def read(self) -> Iterator[SqliteView]:
-        """One unchanging view of the file, however much other processes write meanwhile."""
-        with self._turn, translate_errors(self.path):
+        """Return a view that other writers do not change."""
+        with self._lock, translate_errors(self.path):
             shared = self._db.in_transaction  # inside a read or write of ours: share its view
             try:
                 if not shared:
@@ -112,18 +112,18 @@ class SqliteStore:
         return _Writing(self)
 
     def begin_write(self) -> SqliteTransaction:
-        """Wait for both locks: the one between threads, then the one of the file."""
+        """Wait for both locks: between threads, then of the file."""
         if self._debug is not None:
             self._debug("wait", self.path.name)
-        self._turn.acquire()
+        self._lock.acquire()
         try:
             self._require_idle("a write")
-            if are_held() is self._syncs_commits:
-                self._sync_commits_unless_held()
+            if syncs_are_held() is self._syncs_commits:
+                self._set_commit_sync()
             # LDG-066: the lock comes before the first read.
             self._begin(WRITE)
         except BaseException as problem:
-            self._turn.release()
+            self._lock.release()
             if isinstance(problem, sqlite3.Error):
                 raise as_moot_error(problem, self.path) from problem
             raise
@@ -132,14 +132,14 @@ class SqliteStore:
         return SqliteTransaction(self._db, self._pending)
 
     def end_write(self, change: SqliteTransaction, error: BaseException | None) -> None:
-        """Commit and release the locks; if anything went wrong, undo the whole change first."""
+        """Commit and release the locks; on any error, roll back first."""
         # LDG-069
         try:
             change.close()
             if error is not None:
                 raise error
             change.require_whole()
-            # LDG-065, LDG-076: nobody is answered before this has returned.
+            # LDG-065, LDG-076: nothing is acknowledged before this returns.
             self._db.execute("COMMIT")
             sync_log_later(self._log)
             if self._debug is not None:
@@ -152,21 +152,20 @@ class SqliteStore:
                 raise as_moot_error(problem, self.path) from problem
             raise
         finally:
-            change.is_whole = False  # whoever kept a reference cannot write any more
-            self._turn.release()
+            change.is_whole = False  # a kept reference cannot write any more
+            self._lock.release()
 
-    def _sync_commits_unless_held(self) -> None:
-        """LDG-074: each commit is synced, or all that this thread holds back are, together."""
-        is_held = are_held()
+    def _set_commit_sync(self) -> None:
+        """Sync each commit (LDG-074), unless this thread delays its syncs."""
+        is_held = syncs_are_held()
         self._db.execute(f"PRAGMA synchronous = {'NORMAL' if is_held else 'FULL'}")
         self._syncs_commits = not is_held
 
     def _begin(self, how: str) -> None:
-        """Begin a transaction, and read what others have added since to the events not filed
-        yet."""
+        """Begin a transaction, and read the pending events that other connections added."""
         try:
             if how is WRITE:
-                version = begin_write_in_turn(self._db, self._busy_seconds, self._line)
+                version = begin_queued_write(self._db, self._busy_seconds, self._queue)
             else:
                 version = begin_when_free(self._db, how, self._busy_seconds)
             if version != self._pending.version:
@@ -177,29 +176,30 @@ class SqliteStore:
             raise
 
     def _abandon(self) -> None:
-        """Undo the transaction and forget what was read in it. If the disk failed, SQLite has ended
-        the transaction already."""
+        """Roll back, and forget what was read in the transaction. After a disk failure SQLite has
+        already ended it."""
         self._pending.forget()
         if self._db.in_transaction:
             self._db.execute("ROLLBACK")
 
     def version(self) -> int:
-        """SQLite's data version counts other connections' commits, total_changes our own."""
+        """Return a number that changes with every commit: SQLite's data version counts other
+        connections' commits, total_changes our own."""
         with self.read():
             return self._pending.version * 2**40 + self._db.total_changes
 
     def size(self) -> int:
-        """How many bytes the file has, without what still stands in its log."""
+        """Return the size of the file in bytes, without its log."""
         return self.path.stat().st_size
 
     def work_ahead(self) -> None:
-        """Move the log into the file now, while others write: else a COMMIT does it."""
+        """Move the log into the file now, while others write; else a COMMIT would do it."""
         if not self._is_closed:
             with translate_errors(self.path):
                 self._find_log_mover().move()
 
     def _find_log_mover(self) -> LogMover:
-        """Only a server has one: whoever writes once loads nothing for it."""
+        """Return the log mover; only a server makes one."""
         if self._log_mover is None:
             self._log_mover = LogMover(
                 lambda: self._connect(f"file:{uri_of(self.path)}?mode=rw", 0)
@@ -207,15 +207,15 @@ class SqliteStore:
         return self._log_mover
 
     def backup(self, target: Path) -> None:
-        """A consistent copy while others write; `target` must not exist."""
-        with self._turn:
+        """Write a consistent copy while others write; `target` must not exist."""
+        with self._lock:
             self._require_idle("a backup")
             copy_to(self._db, target)
 
     def close(self) -> None:
-        with self._turn:
+        with self._lock:
             self._is_closed = True
-            self._line.close()
+            self._queue.close()
             if self._log_mover is not None:
                 self._log_mover.close()
             self._db.close()
@@ -226,8 +226,8 @@ class SqliteStore:
 
 
 class _Writing:
-    """The context manager of `write()`. A class, since every command enters one and a generator
-    would cost more."""
+    """The context manager of `write()`. A class, since a generator costs more and every command
+    enters one."""
 
     __slots__ = ("_change", "_store")
 
@@ -243,10 +243,10 @@ class _Writing:
 
 
 def _prepare(db: sqlite3.Connection, busy_seconds: float) -> None:
-    """Set the connection up, waiting for others that open or make the same file at this moment.
+    """Set up the connection, waiting for other processes that open or create the same file.
 
     SQLite's own waiting does not cover this: while one process switches a new file to the log,
-    another may be told at once that it is locked.
+    another may get a locked error at once.
     """
     try:
         retry_while_locked(lambda: _set_up(db), busy_seconds)
@@ -257,7 +257,7 @@ def _prepare(db: sqlite3.Connection, busy_seconds: float) -> None:
 
 
 def _set_up(db: sqlite3.Connection) -> None:
-    """Check and configure the file. It may be repeated after it failed half-way."""
+    """Check and configure the file. May be repeated after a failure."""
     require_our_file(db)
     _use_log(db)
     db.execute("PRAGMA synchronous = FULL")  # LDG-074
@@ -267,19 +267,19 @@ def _set_up(db: sqlite3.Connection) -> None:
 
 
 def _use_log(db: sqlite3.Connection) -> None:
-    """Switch to the write-ahead log. All rows are fetched: SQLite reports a failing disk only at
-    the end of them."""
+    """Switch to the write-ahead log. Fetches all rows: SQLite reports a disk failure only at the
+    end of them."""
     if db.execute("PRAGMA journal_mode = WAL").fetchall() != [("wal",)]:
         raise StoreFailed(
             "store_failed",
-            "the disk offers no write-ahead log, without which a commit may be lost",
+            "the disk does not support a write-ahead log, without which a commit may be lost",
             hint="keep the ledger on a local disk",
         )
 
 
 def _require_whole(path: Path, create: bool) -> None:
-    """StoreFailed if the file is shorter than a page. SQLite would take it for a new database and
-    delete the log beside it, which may hold the only copy of the newest events (LDG-079)."""
+    """Raise StoreFailed if the file is shorter than a page. SQLite would treat it as a new database
+    and delete its log, which may have the only copy of the newest events (LDG-079)."""
     if not path.is_file():
         if create:
             return
@@ -289,13 +289,13 @@ def _require_whole(path: Path, create: bool) -> None:
     try:
         start, size = _read_start(path, len(_MAGIC) + 2), path.stat().st_size
     except OSError:
-        return  # SQLite will say why
+        return  # SQLite reports why
     page = int.from_bytes(start[len(_MAGIC) :], "big")
     if not ((start.startswith(_MAGIC) and size >= page) or (create and not start)):
         raise StoreFailed(
             "store_damaged",
             f"the ledger file {path} is empty, cut short or not a database",
-            hint="keep the file; restore from a backup",
+            hint="keep the file, and restore from a backup",
         )
 
 
@@ -304,10 +304,10 @@ _read_from: dict[tuple[int, int], int] = {}
 
 
 def _read_start(path: Path, count: int) -> bytes:
-    """The first bytes of a file that this process may have open as a database.
+    """Return the first bytes of a file that this process may have open as a database.
 
-    On POSIX systems the file stays open: closing any descriptor of a file ends every lock that the
-    process has on it, and another process could then remove the log that we are writing to.
+    On POSIX systems the file stays open: closing any descriptor of a file releases every lock that
+    the process has on it, and another process could then remove the log that we write to.
     """
     if sys.platform == "win32":
         with path.open("rb") as file:
@@ -322,7 +322,7 @@ def _read_start(path: Path, count: int) -> bytes:
 
 
 def copy_to(db: sqlite3.Connection, target: Path) -> None:
-    """Everything that `db` holds, in a new file (LDG-073)."""
+    """Copy everything in `db` to a new file (LDG-073)."""
     with translate_errors(target):
         _create_empty(target)
         try:
@@ -338,7 +338,7 @@ def _create_empty(target: Path) -> None:
         target.touch(exist_ok=False)
     except FileExistsError:
         raise Refused(
-            "file_exists", f"{target} exists already", hint="choose another name"
+            "file_exists", f"{target} already exists", hint="choose another name"
         ) from None
     except OSError as error:
         raise StoreFailed(
@@ -347,41 +347,40 @@ def _create_empty(target: Path) -> None:
 
 
 def uri_of(path: Path) -> str:
-    """The path written so that `?`, `#` and `%` in a folder's name do not become part of the
-    URI."""
+    """Return the path with `?`, `#` and `%` escaped for a URI."""
     text = path.absolute().as_posix()
     for mark, code in (("%", "%25"), ("?", "%3f"), ("#", "%23")):
         text = text.replace(mark, code)
     return text
 
 
-# Moves the log into the file on a connection of its own. SQLite would do it within the COMMIT that
-# makes the log long enough, and all who share that commit would wait. PASSIVE waits for no lock and
-# takes none that a writer needs. Only a process that writes all the time has a use for it.
-
-
 class LogMover:
-    """Connects when it is first told to move; a process that never does has one connection."""
+    """Moves the log into the file on a separate connection, opened at the first use.
+
+    Otherwise SQLite does it within the COMMIT that makes the log long enough, and all who share
+    that commit wait. PASSIVE waits for no lock and takes none that a writer needs. Only a process
+    that writes all the time needs it.
+    """
 
     def __init__(self, connect: Callable[[], sqlite3.Connection]) -> None:
         self._connect = connect
-        self._turn = threading.Lock()
+        self._lock = threading.Lock()
         self._db: sqlite3.Connection | None = None
         self._is_closed = False
 
     def move(self) -> None:
-        """Move what no reader needs any more where it is; the log and the file are synced."""
-        with self._turn:
+        """Move what no reader needs in the log any more; sync the log and the file."""
+        with self._lock:
             if self._is_closed:
                 return
             if self._db is None:
                 self._db = self._connect()
-                # LDG-074: the file must not hold what its log could still lose.
+                # LDG-074: the file must not have what its log could still lose.
                 self._db.execute("PRAGMA synchronous = FULL")
             self._db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
 
     def close(self) -> None:
-        with self._turn:
+        with self._lock:
             self._is_closed = True
             if self._db is not None:
                 self._db.close()

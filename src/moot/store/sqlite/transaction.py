@@ -1,7 +1,7 @@
-"""What can be written, inside one transaction that already holds the write lock.
+"""Writes, inside one transaction that already holds the write lock.
 
-Appending only adds to the ends of two tables: the events, and what they change in the indexes.
-`file` brings many such changes into the indexes at once (`pending_index.py` says why).
+Appending only adds to the ends of two tables: the events, and their changes to the indexes.
+`file_pending` brings many such changes into the indexes at once (`pending_index.py` explains why).
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ from moot.store.sqlite.pending_index import (
 from moot.store.sqlite.schema import create_table, find_missing_tables
 from moot.store.sqlite.view import SqliteView
 
-LONG = 4_000  # bytes for each stream; a commit that says more is filed at once
-_UNBORN = Head(-1, -1, b"")  # stands for the head of a stream without events
+MAX_PENDING_BYTES = 4_000  # for each stream; a commit with more is filed at once
+_EMPTY = Head(-1, -1, b"")  # the head of a stream without events
 _encode = msgspec.json.Encoder(order="sorted").encode
 
 
@@ -44,16 +44,16 @@ class SqliteTransaction(SqliteView):
     is_whole = True
 
     def require_whole(self) -> None:
-        """StoreFailed if a write of this change has failed, or it is over.
+        """Raise StoreFailed if a write failed or the transaction has ended.
 
-        A caller that swallowed the error would otherwise commit a part. SQLite ends the transaction
-        by itself when the disk fails, and each further statement would then commit at once.
+        A caller that swallowed the error would otherwise commit a part. When the disk fails, SQLite
+        ends the transaction by itself, and each further statement would commit at once.
         """
         if not self.is_whole or not self._db.in_transaction:
             raise write_failed_before()
 
     def head(self, stream: str) -> Head | None:
-        """Remembered for the next command, which asks for the same stream and the registry."""
+        """Return a stream's head, and cache it for the next command."""
         heads = self._pending.heads
         head = heads.get(stream)
         if head is None:
@@ -63,13 +63,13 @@ class SqliteTransaction(SqliteView):
         return head
 
     def append(self, entries: Iterable[RecordToAppend]) -> None:
-        """All positions are checked before anything is written (TRC-019, TRC-051)."""
+        """Check all positions, then write (TRC-019, TRC-051)."""
         batch = list(entries)
         heads: dict[str, Head] = {}
         for entry in batch:
             record = entry.record
             name = record.stream
-            before = heads.get(name) or self.head(name) or _UNBORN
+            before = heads.get(name) or self.head(name) or _EMPTY
             if record.seq != before.seq + 1:  # LDG-068
                 raise Conflict("position_taken", f"{name} has moved on", hint="try again")
             heads[name] = Head(before.number, record.seq, record.hash)
@@ -77,34 +77,34 @@ class SqliteTransaction(SqliteView):
 
     @all_or_nothing
     def _append(self, batch: list[RecordToAppend], heads: dict[str, Head]) -> None:
-        """What the events change goes into one row, to be filed later; if it is long it is filed at
-        once, since writing it twice would cost more than it saves."""
+        """Append events, and their index changes in one row to be filed later. Long changes are
+        filed at once, since writing them twice would cost more than it saves."""
         if not batch:
             return
         for name, head in heads.items():
-            if head.number == _UNBORN.number:
+            if head.number == _EMPTY.number:
                 heads[name] = head._replace(number=self._add_stream(name))
         last = self._add_events(batch, heads)
         delta = IndexDelta(list(heads.items()), *_index_changes(batch))
         is_full = self._pending.add(last, delta)
-        says = encode_delta(delta)
-        if is_full or len(says) > LONG * len(heads):
+        encoded = encode_delta(delta)
+        if is_full or len(encoded) > MAX_PENDING_BYTES * len(heads):
             self.file_pending()
         else:
-            self._db.execute(SQL["add_unfiled"], (last, bytearray(says)))
+            self._db.execute(SQL["add_unfiled"], (last, bytearray(encoded)))
 
     def _add_stream(self, name: str) -> int:
-        """Give a new stream the next number; an event that waits must not have it already."""
+        """Give a new stream the next number; StoreFailed if a pending event has that number."""
         number = int(self._one("add_stream", name)[0])
         if number in self._pending.numbers:
-            raise pending_index_damaged(f"the stream before {name} is gone")
+            raise pending_index_damaged(f"the stream before {name} is missing")
         return number
 
     def _add_events(self, batch: list[RecordToAppend], heads: dict[str, Head]) -> int:
-        """Append the events; returns the number of the last one.
+        """Append the events; return the number of the last one.
 
-        As bytearrays, and with 0 for no key: for `bytes` and None the module `sqlite3` looks for an
-        adapter first, which takes a third of the time of the whole insert.
+        Uses bytearrays, and 0 for no key: for `bytes` and None the module `sqlite3` first looks for
+        an adapter, which takes a third of the time of the insert.
         """
         last = self._pending.last_event
         rows = []
@@ -127,22 +127,21 @@ class SqliteTransaction(SqliteView):
 
     @all_or_nothing
     def file_pending(self) -> None:
-        """Bring everything that waits into the indexes, sorted, so that each page is written
-        once."""
-        tail = self._pending
-        if tail.doubtful:
-            raise pending_index_damaged(f"{', '.join(sorted(tail.doubtful))} cannot be filed")
-        if not tail.size:
+        """File everything pending into the indexes, sorted, so that each page is written once."""
+        pending = self._pending
+        if pending.doubtful:
+            raise pending_index_damaged(f"{', '.join(sorted(pending.doubtful))} cannot be filed")
+        if not pending.size:
             return
-        heads = sorted(tail.heads[name] for name in tail.moved)
+        heads = sorted(pending.heads[name] for name in pending.moved)
         self._db.execute(SQL["file_places"])
         self._db.executemany(SQL["move_head"], [(h.seq, h.hash, h.number) for h in heads])
-        for space, rows in tail.rows.items():
+        for space, rows in pending.rows.items():
             self._put_rows(space, rows)
-        self._db.executemany(SQL["put_words"], tail.words)
+        self._db.executemany(SQL["put_words"], pending.words)
         self._db.execute("DELETE FROM unfiled")
-        self._db.execute(SQL["mark_filed"], (tail.last_event,))
-        tail.mark_filed()
+        self._db.execute(SQL["mark_filed"], (pending.last_event,))
+        pending.mark_filed()
 
     def _put_rows(self, space: str, rows: dict[str, StoredRow | None]) -> None:
         puts = [(space, *row) for row in rows.values() if row is not None]
@@ -217,8 +216,8 @@ class SqliteTransaction(SqliteView):
 
     @all_or_nothing
     def refuse_further(self) -> None:
-        """The ledger moves elsewhere with this commit: nothing is written here any more, also by
-        whoever has the file open."""
+        """Make every later write fail, also of processes that have the file open, since the ledger
+        moves elsewhere with this commit."""
         for table in ("events", "heartbeats", "cursors", "notes"):
             self._db.execute(
                 f"CREATE TRIGGER {table}_moved BEFORE INSERT ON {table}"

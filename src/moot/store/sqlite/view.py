@@ -1,4 +1,4 @@
-"""What can be read, inside one transaction: the indexes and, over them, what is not filed yet."""
+"""Reads, inside one transaction: the indexes, with pending events on top."""
 
 from __future__ import annotations
 
@@ -23,13 +23,12 @@ class SqliteView:
     def __init__(self, db: sqlite3.Connection, pending: PendingIndex) -> None:
         self._db = db
         self._pending = pending
-        # Cursors that may be half read. Weakly: of thousands that were dropped each would make the
-        # next one slower.
+        # Cursors that may be half read. Weak references: thousands of finished ones would slow
+        # down each new one.
         self._cursors: weakref.WeakSet[sqlite3.Cursor] | None = None
 
     def close(self) -> None:
-        """Close cursors that are half read: SQLite could not end the transaction while one is
-        open."""
+        """Close half-read cursors: SQLite cannot end the transaction while one is open."""
         for cursor in self._cursors or ():
             cursor.close()
 
@@ -37,7 +36,7 @@ class SqliteView:
         return self._db.execute(SQL[name], values).fetchone()
 
     def _each(self, name: str, *values: Any) -> sqlite3.Cursor:
-        """The rows of a query one by one, for as long as the view is open."""
+        """Return the rows of a query one by one, for as long as the view is open."""
         cursor = self._db.execute(SQL[name], values)
         if self._cursors is None:
             self._cursors = weakref.WeakSet()
@@ -196,7 +195,7 @@ def _named(rows: sqlite3.Cursor) -> Iterator[NamedHead]:
 
 
 def after_prefix(prefix: str) -> str | bytes:
-    """The smallest value greater than every text that begins with `prefix`.
+    """Return the smallest value above every text that begins with `prefix`.
 
     SQLite orders text by its UTF-8 bytes, that is by code point, and any blob after any text.
     """
@@ -209,11 +208,11 @@ def after_prefix(prefix: str) -> str | bytes:
 
 
 def match_all(words: str) -> str:
-    """Any text as a full-text query for all its words; nothing in it counts as query syntax.
+    """Return a full-text query for all words of a text, without any query syntax.
 
-    Composed first, so that a letter and its accent, typed as two characters, are one letter.
+    The text is composed first, so that a letter and its accent are one character.
     """
-    import unicodedata  # only to search
+    import unicodedata  # only for searching
 
     composed = unicodedata.normalize("NFC", words)
     return " ".join(f'"{word}"' for word in re.findall(r"[^\W_]+", composed))
