@@ -95,9 +95,7 @@ def test_what_no_part_may_do_names_neither_a_trace_nor_an_agent(
     traced: Project, words: tuple[str, ...]
 ) -> None:
     said = hint(traced, *as_(PLANNER, *words))
-    assert (
-        said == "leave --as away, so that the workspace does it, or let a registered person do it"
-    )
+    assert said == "leave --as out, so that the workspace does it, or let a registered person do it"
     assert [one["trace"] for one in traced.ok("trace", "list")["traces"]] == ["t1"]
     traced.ok(*words)
 

@@ -61,11 +61,11 @@ def test_a_path_one_key_deeper(path: str, whole: str) -> None:
         ('[[{"c": {"a": 1, "b": 3, "a": 2}}]]', "[0][0].c.a"),
     ],
 )
-def test_a_key_that_stands_twice_is_told_by_its_place(text: str, where: str) -> None:
+def test_a_repeated_key_is_reported_with_its_place(text: str, where: str) -> None:
     with pytest.raises(Malformed) as caught:
         read_json(text)
     assert (caught.value.code, caught.value.where) == ("duplicate_key", where)
-    assert '"a" stands twice' in str(caught.value)
+    assert '"a" is there twice' in str(caught.value)
 
 
 def test_a_file_as_large_as_it_may_be() -> None:
@@ -77,10 +77,10 @@ def test_a_file_as_large_as_it_may_be() -> None:
     assert MAX_SUMMARY == 16_384
 
 
-def test_half_a_character_is_no_text() -> None:
+def test_a_lone_surrogate_is_no_text() -> None:
     with pytest.raises(Malformed) as caught:
         read_json('"\ud800"')
-    assert (caught.value.code, "half a character" in str(caught.value)) == ("not_json", True)
+    assert (caught.value.code, "lone surrogate" in str(caught.value)) == ("not_json", True)
 
 
 @pytest.mark.parametrize(

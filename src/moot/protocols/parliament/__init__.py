@@ -6,10 +6,10 @@
                          message, draft or amendment
     command_events.py    the events that each accepted command records, and those that a
                          malformed reply leaves behind
-    commands.py          what may be asked of a parliament
+    commands.py          the commands of a parliament
     discipline.py        order in the chamber: quiet for a round, and expulsion after two
                          malformed replies
-    events.py            the facts that may stand in the ledger
+    events.py            the events of a session
     evolution.py         the state after an event
     machine.py           the automaton of a session
     message_checks.py    checks on what seats say: statements, drafts, questions, answers, the
@@ -39,8 +39,8 @@
                          alone
     messages/            the ten messages in themselves: their words, their fields, their form
 
-One stream a session (`parliament/parl-20260210-001`). The clerk and the speaker act as `system`,
-a seat with the key of its agent, the prime minister with a person's key.
+Each session is a stream (`parliament/parl-20260210-001`). The clerk and the speaker act as
+`system`, a seat with the key of its agent, the prime minister with a person's key.
 
 The folders import in one direction: documents, then the files here, then files/, then messages/.
 """

@@ -1,7 +1,7 @@
 """Who may ask, and when: seats, speaker, person; phases, rounds, the clock.
 
-A check sees the case (`case.py`) and nothing else, and yields what is wrong and where: a JSON
-path of the message, or a field of the command.
+A check gets only the case (`case.py`) and yields what is wrong and where: a JSON path of the
+message, or a field of the command.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def neither_speaker_nor_person(case: ParliamentCase[Command]) -> Breaches:
 def not_seated(case: ParliamentCase[Command]) -> Breaches:
     name = case.context.actor.id
     if case.seat is None and name in case.state.holders:
-        yield f"the seat is another's who was called {name} before", "from"
+        yield f"the seat belongs to an earlier holder of the name {name}", "from"
     elif case.seat is None:
         yield f"{name} has no seat in this session", "from"
 
@@ -89,7 +89,7 @@ def is_expelled(case: ParliamentCase[Command]) -> Breaches:
 
 
 def is_quiet(case: AnyMessageCase) -> Breaches:
-    """C-10: what a quiet seat may not send, a motion beside an answer included."""
+    """C-10: refuse what a quiet seat may not send, including a motion with an answer."""
     seat, response = case.seat, case.response
     if seat is None or not seat.is_quiet:
         return
@@ -145,20 +145,14 @@ def over_the_cap(case: ParliamentCase[Command]) -> Breaches:
     state = case.state
     if state.round.running and round_clock.all_questions_asked(state):
         cap = round_clock.exchange_cap(state)
-        yield (
-            f"round {state.round.number} has {cap} exchanges, all asked",
-            "type",
-        )
+        yield f"round {state.round.number} has {cap} exchanges, all asked", "type"
 
 
 def after_the_cap(case: ParliamentCase[Command]) -> Breaches:
     state = case.state
     if round_clock.exchanges_used_up(state):
         cap = round_clock.exchange_cap(state)
-        yield (
-            f"all {cap} exchanges of round {state.round.number} took place",
-            "type",
-        )
+        yield f"all {cap} exchanges of round {state.round.number} took place", "type"
 
 
 def ruling_after_the_cap(case: RulingCase) -> Breaches:
@@ -175,7 +169,7 @@ def no_round_left(case: RulingCase) -> Breaches:
         yield f"round {state.round.number} of {state.max_rounds} was the last", "content.action"
 
 
-# Checks on a new session: a problem, its issues, and seats that stand for all of them.
+# Checks on a new session: a problem, its issues, and seats whose motives cover all of them.
 
 # Motives become keys of signed JSON. Libraries that sort keys by UTF-16 and by code point only
 # agree on characters below the surrogates.
@@ -195,7 +189,7 @@ def bad_id(case: ParliamentCase[ask.Convene | ask.Import]) -> Breaches:
 
 
 def other_id(case: ParliamentCase[ask.Import]) -> Breaches:
-    """Files are imported under the id that stands in them."""
+    """Refuse to import files under another id than their own."""
     session, name = case.command.session, STREAM_NAME.match(case.context.stream)
     id_in_files = session.get("parliament_id") if isinstance(session, dict) else None
     if name is not None and id_in_files != name[1]:
@@ -221,7 +215,7 @@ def _blank_or_repeated(texts: Iterable[str], where: str) -> Breaches:
         if not normalized:
             yield "this is empty", f"{where}[{place}]"
         elif normalized in seen:
-            yield f"{text!r} stands there twice", f"{where}[{place}]"
+            yield f"{text!r} is there twice", f"{where}[{place}]"
         seen.add(normalized)
 
 
@@ -246,11 +240,11 @@ def bad_motives(case: ParliamentCase[ask.Convene]) -> Breaches:
         yield from _blank_or_repeated(seat.motives, where)
         for position, motive in enumerate(seat.motives):
             if any(character >= _FIRST_UNSAFE_CHARACTER for character in motive):
-                yield f"{motive!r} holds a sign that cannot stand in a key", f"{where}[{position}]"
+                yield f"{motive!r} has a character that no key may have", f"{where}[{position}]"
 
 
 def bad_agents(case: ParliamentCase[ask.Convene]) -> Breaches:
-    """One key, one seat, one vote."""
+    """Refuse one agent on two seats: one key, one seat, one vote."""
     seen: set[str] = set()
     for place, seat in enumerate(case.command.seats):
         where = f"seats[{place}].agent"
@@ -265,7 +259,7 @@ def unassigned_issues(case: ParliamentCase[ask.Convene]) -> Breaches:
     spoken_for = [motive for seat in case.command.seats for motive in seat.motives]
     for place, issue in motives.find_unassigned_issues(case.command.issues, spoken_for):
         if issue.strip():
-            yield f"nobody stands for {issue!r}", f"issues[{place}]"
+            yield f"no seat has a motive for {issue!r}", f"issues[{place}]"
 
 
 def bad_rounds(case: ParliamentCase[ask.Convene]) -> Breaches:
@@ -279,7 +273,7 @@ def binder_not_clerk(case: ParliamentCase[ask.BindSeat]) -> Breaches:
 
 
 def late_binding(case: ParliamentCase[ask.BindSeat]) -> Breaches:
-    """S-02: a session does not wait for ever for a holder who is gone."""
+    """S-02: after the beginning, only a person rebinds a seat to a later holder of its name."""
     command, state = case.command, case.state
     seat = state.seats.get(command.seat)
     if state.status is None or state.status is SessionStatus.SETUP:
@@ -290,7 +284,7 @@ def late_binding(case: ParliamentCase[ask.BindSeat]) -> Breaches:
 
 
 def bad_binding(case: ParliamentCase[ask.BindSeat]) -> Breaches:
-    """A seat goes to an agent that has none."""
+    """Refuse a seat for an agent that has another one."""
     command, state = case.command, case.state
     if command.seat not in state.seats:
         yield f"{command.seat} is no seat of this session", "seat"

@@ -1,7 +1,7 @@
 """A command under check: who gives it, for which seat, with which message, draft or amendment.
 
-Made once for each decision. The checks behind `rules.py` and the events in `command_events.py`
-look at it and at nothing else.
+Made once for each decision. The checks behind `rules.py` and the events in `command_events.py` use
+only this.
 """
 
 from __future__ import annotations
@@ -38,9 +38,8 @@ _BRINGS_A_MESSAGE: Final = (ask.Submit, ask.Decide)
 class ParliamentCase(Case[State, C], Generic[C], frozen=True, kw_only=True, gc=False):
     """A command, with what its rules look up.
 
-    `seat` is the seat of whoever gives the command, `amendment` the one that it names.
-    `malformed` is what is wrong with its message or draft in itself, before any session is
-    looked at; only without errors there is a `draft`.
+    `seat` is the actor's seat, `amendment` the one that the command names. `malformed` are
+    findings in its message or draft alone, whatever the session; `draft` is None with errors.
     """
 
     seat: Seat | None = None
@@ -116,7 +115,7 @@ def next_bill_version(state: State) -> int:
 
 
 def _read_draft(state: State, command: Command) -> tuple[BillDraft | None, tuple[Finding, ...]]:
-    """Return the bill a command brings beside its message; its version may be left to the clerk."""
+    """Return the bill that a command has in addition to its message; the clerk may number it."""
     document = getattr(command, "draft", None)
     if document is None:
         return None, ()

@@ -1,7 +1,6 @@
 """The events that each accepted command records, and those that a malformed reply leaves behind.
 
-The rules have already accepted the command: nothing here refuses. Rounds and votes are in
-`command_events.py`.
+The rules have already accepted the command: nothing here refuses.
 """
 
 from __future__ import annotations
@@ -290,17 +289,17 @@ def _convene(case: ParliamentCase[ask.Convene], minutes: Minutes) -> None:
 
 
 def _import(case: ParliamentCase[ask.Import], minutes: Minutes) -> None:
-    """The first event cites the files, so that they can be compared with what was made of them."""
+    """Turn files into events; the first one cites the files, so that both can be compared."""
     from moot.protocols.parliament.session_files import FilesAsEvents  # heavy, and rare
 
-    retelling = FilesAsEvents(case.command)
-    minutes.drafts = [Draft(event) for event in retelling.events]
-    minutes.drafts[0] = Draft(retelling.events[0], case.command.files)
-    minutes.state = retelling.state
+    imported = FilesAsEvents(case.command)
+    minutes.drafts = [Draft(event) for event in imported.events]
+    minutes.drafts[0] = Draft(imported.events[0], case.command.files)
+    minutes.state = imported.state
 
 
 def _bind_seat(case: ParliamentCase[ask.BindSeat], minutes: Minutes) -> None:
-    """Binding a seat to the agent that has it already records nothing."""
+    """Bind the seat; nothing if the agent has it already."""
     command = case.command
     seat = case.state.seats[command.seat]
     if (seat.agent, seat.epoch) != (command.agent, command.epoch):
@@ -334,7 +333,7 @@ def _log_draft(case: MessageCase[ask.Submit, contents.BillDraft], minutes: Minut
 
 
 def _log_exchange(case: MessageCase[ask.Submit, Exchange], minutes: Minutes) -> None:
-    """A question or an answer: cut if it must be, its motion a message of its own (C-29)."""
+    """Log a question or an answer, cut if it is too long, and its motion separately (C-29)."""
     response, raw, budget = case.response, case.command.raw, round_clock.sentence_budget(case.state)
     motion, bare = response.motion, replace(response, motion=None)
     cut = raw is not None and count_budget_sentences(case.content) > budget
@@ -364,7 +363,7 @@ def _cut(
 
 
 def _log_answer(case: MessageCase[ask.Submit, contents.Answer], minutes: Minutes) -> None:
-    """Log it; the speaker owes a word about an early concession and about a debate in circles."""
+    """Log it; the speaker owes a ruling on an early concession or a debate in circles."""
     this, stance = case.state.round, case.content.stance
     question = this.questions[case.response.in_reply_to or ""]
     _log_exchange(case, minutes)
@@ -389,7 +388,7 @@ def _give_owed_ruling(_case: ParliamentCase[ask.GiveOwedRuling], minutes: Minute
 
 
 def _named_amendment(case: ParliamentCase[C]) -> Amendment:
-    """The rules have seen that there is one."""
+    """Return the amendment, which the rules have found."""
     assert case.amendment is not None
     return case.amendment
 

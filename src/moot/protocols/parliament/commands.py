@@ -1,4 +1,4 @@
-"""What may be asked of a parliament. Chance, texts and stored files arrive as data.
+"""The commands of a parliament. Chance, texts and stored files arrive as data.
 
 The clerk and the speaker act as `system`, the prime minister with a person's key, a seat with the
 key of its agent.
@@ -16,10 +16,10 @@ from moot.protocols.parliament.model import DEFAULT_ROUNDS
 
 
 class SeatPlan(msgspec.Struct, frozen=True):
-    """A seat to fill: its name, what it stands for, and the agent whose key signs for it.
+    """A seat to fill: its name, its motives, and the agent whose key signs for it.
 
-    `bound` is false where the agent was made for this seat alone. `epoch` says which holder of
-    the agent's name is meant: a later one has no seat.
+    `bound` is false if the agent was made for this seat alone. `epoch` is the holder of the agent's
+    name: a later holder has no seat.
     """
 
     name: str
@@ -43,10 +43,10 @@ class Convene(Command, frozen=True):
 
 
 class Import(Command, frozen=True):
-    """Go on with a session from elsewhere: its four files, and the agents of its seats.
+    """Continue a session from elsewhere: its four files, and the agents of its seats.
 
-    `files` are the stored bytes of what was read; `bound` are seats whose agent was there before,
-    `epochs` which holder of its name that is.
+    `files` are the stored bytes of these files; `bound` are seats whose agent existed before,
+    `epochs` the holder of each agent's name.
     """
 
     ledger: Any
@@ -75,7 +75,7 @@ class Begin(Command, frozen=True):
 
 
 class CloseStatements(Command, frozen=True):
-    """End the opening statements once every seat has spoken. The machine asks this itself."""
+    """End the opening statements once every seat has spoken. Only the machine does this."""
 
 
 class ChooseDrafter(Command, frozen=True):
@@ -88,7 +88,7 @@ class ChooseDrafter(Command, frozen=True):
 
 
 class EndUndrafted(Command, frozen=True):
-    """End a session in which nobody is left to draft. The machine asks this itself."""
+    """End a session without any seat that could draft. Only the machine does this."""
 
 
 class Submit(Command, frozen=True):
@@ -117,7 +117,7 @@ class ReportUnreadable(Command, frozen=True):
 
 
 class GiveOwedRuling(Command, frozen=True):
-    """Give the oldest ruling the speaker owes. The machine asks this itself."""
+    """Give the oldest ruling that the speaker owes. Only the machine does this."""
 
 
 class Incorporate(Command, frozen=True):
@@ -154,7 +154,7 @@ class CloseBallot(Command, frozen=True):
 
 
 class CastDefaultVote(Command, frozen=True):
-    """Count an expelled seat as NO. The machine asks this itself."""
+    """Count an expelled seat as NO. Only the machine does this."""
 
     seat: str
 
@@ -164,7 +164,7 @@ class CountVotes(Command, frozen=True):
 
 
 class Decide(Command, frozen=True):
-    """The prime minister's word: approve, veto, amend_and_approve or opening_guidance.
+    """Decide as prime minister: approve, veto, amend_and_approve or opening_guidance.
 
     `draft` is the amended bill of amend_and_approve; `extend_rounds` grants a veto more rounds.
     """
@@ -177,7 +177,7 @@ class Decide(Command, frozen=True):
 
 
 class Summarize(Command, frozen=True):
-    """Replace a round's summary by a better told one, in the shape of the summaries file."""
+    """Replace a round's summary by a better one, in the form of the summaries file."""
 
     summary: Any
 
@@ -189,25 +189,7 @@ class Complete(Command, frozen=True):
 
 
 COMMANDS = (
-    Convene,
-    Import,
-    BindSeat,
-    Begin,
-    CloseStatements,
-    ChooseDrafter,
-    EndUndrafted,
-    Submit,
-    Announce,
-    ReportUnreadable,
-    GiveOwedRuling,
-    Incorporate,
-    Withdraw,
-    ConcludeAmendment,
-    CallAmendmentVote,
-    CloseBallot,
-    CastDefaultVote,
-    CountVotes,
-    Decide,
-    Summarize,
-    Complete,
+    *(Convene, Import, BindSeat, Begin, CloseStatements, ChooseDrafter, EndUndrafted, Submit),
+    *(Announce, ReportUnreadable, GiveOwedRuling, Incorporate, Withdraw, ConcludeAmendment),
+    *(CallAmendmentVote, CloseBallot, CastDefaultVote, CountVotes, Decide, Summarize, Complete),
 )

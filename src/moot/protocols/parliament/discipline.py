@@ -1,7 +1,7 @@
 """Order in the chamber: quiet for a round, and expulsion after two malformed replies.
 
-A quiet seat may not ask, move or amend until the next round, and nobody asks it; it still answers
-what it was asked before, and it votes (C-10). An expelled seat is not heard again and counts as NO.
+A quiet seat may not ask, move, amend or be asked until the next round; it still answers earlier
+questions, and it votes (C-10). An expelled seat is not heard again and counts as NO.
 """
 
 from __future__ import annotations
@@ -33,23 +33,22 @@ replace = msgspec.structs.replace
 
 
 def counts_against(state: State, seat: Seat | None) -> bool:
-    """Does a malformed reply of this seat count now?"""
+    """True if a malformed reply of this seat counts now."""
     return seat is not None and not seat.expelled and state.status in STATUSES_THAT_COUNT
 
 
 def warn_of_expulsion(seat: Seat) -> Finding:
-    """Tells the sender, with the refusal, that the reply was counted and what that leads to."""
+    """Warn the sender, with the refusal, that the reply was counted, and of the consequence."""
     if seat.malformed + 1 < MALFORMED_LIMIT:
         why = f"this counts against {seat.id}: the next malformed reply in a row expels it"
-        hint = "`moot parliament template TYPE` shows a message; a sound one starts the count anew"
+        hint = "`moot parliament template TYPE` shows a message; a valid one resets the count"
         return make_finding("S-03", "counted", why, "", hint, Severity.WARNING)
     why = f"{seat.id} is expelled: {MALFORMED_LIMIT} malformed replies in a row"
-    hint = "it counts as NO in every vote; the others go on"
+    hint = "it counts as NO in every vote; the others continue"
     return make_finding("S-03", "now_expelled", why, "", hint, Severity.WARNING)
 
 
 def is_everyone_expelled(state: State) -> bool:
-    """Was every seat expelled?"""
     return all(seat.expelled for seat in state.seats_in_order())
 
 
@@ -85,7 +84,7 @@ def make_default_vote(seat: Seat) -> Vote:
     )
 
 
-# The concession guard (S-04): nobody gives way before the arguments are on the table.
+# The concession guard (S-04): no seat concedes before the arguments were exchanged.
 #
 # In rounds 1 and 2 a seat maintains or challenges, from round 3 it may soften, from round 4
 # concede. An early concession is logged as it is; the speaker asks the seat for its argument.

@@ -1,5 +1,5 @@
-"""The facts that may stand in the ledger. A message is recorded as the protocol prints it; the
-other events are what the clerk, the speaker and the prime minister did.
+"""The events of a session. A message is recorded as the protocol prints it; the other events are
+what the clerk, the speaker and the prime minister did.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ class RoundStarted(Event, frozen=True):
 
 
 class RoundEnded(Event, frozen=True):
-    """`open_issues`: what was asked and not answered, and what was put off."""
+    """`open_issues`: questions that were not answered, or were put off."""
 
     round: int
     open_issues: tuple[str, ...]
@@ -132,7 +132,7 @@ class ReplyMalformed(Event, frozen=True):
 
 
 class SeatExpelled(Event, frozen=True):
-    """The second malformed reply in a row: no more words, and a NO in every vote."""
+    """The second malformed reply in a row: the seat is no longer heard, and votes NO."""
 
     seat: str
 
@@ -166,7 +166,7 @@ class BillDefeated(Event, frozen=True):
 
 
 class PassageFailed(Event, frozen=True):
-    """Into synthesis: defeated in the last round, or nobody was left to draft a bill."""
+    """Into synthesis: defeated in the last round, or no seat was left to draft a bill."""
 
 
 class BillApproved(Event, frozen=True):

@@ -75,7 +75,7 @@ def with_round(state: State, **changes: Any) -> State:
 
 
 def _note_speaker(state: State, message: LedgerMessage) -> State:
-    """A valid message resets the counter of malformed ones; the seat was heard in this round."""
+    """Reset the counter of malformed messages, and note that the seat was heard in this round."""
     seat = state.seats.get(message.sender)
     if seat is None:
         return state
@@ -115,7 +115,7 @@ def _take_question(state: State, message: LedgerMessage) -> State:
 
 
 def _pending_named_in(state: State, *texts: str) -> tuple[str, ...]:
-    """Return the pending amendments whose ids stand in the texts."""
+    """Return the pending amendments whose ids are in the texts."""
     return tuple(name for name in amendments.find_amendment_ids(*texts) if name in state.pending)
 
 
@@ -196,7 +196,7 @@ def _take_position(
 
 
 def _take_amendment(state: State, message: LedgerMessage) -> State:
-    """PAR-047: it stands with the bill as proposed."""
+    """PAR-047: add it to the bill as proposed."""
     content = message.content
     assert isinstance(content, contents.AmendmentContent)
     amendment = fill_from(
@@ -255,7 +255,7 @@ def concern_in_vote(vote: contents.Vote) -> str:
 
 
 def _take_ruling(state: State, message: LedgerMessage) -> State:
-    """A ruling about a seat deals with that seat's motions; some also give or take the floor."""
+    """Apply a ruling: it settles the seat's motions; some also give or take the floor."""
     content, this = message.content, state.round
     assert isinstance(content, contents.SpeakerRuling)
     target = content.target
@@ -318,7 +318,7 @@ def _keep_state(state: State, _event: Event) -> State:
 
 
 def _on_convened(state: State, event: did.ParliamentConvened) -> State:
-    """PAR-094, PAR-096 and PAR-097: histories begin with round 0; nobody is quiet or has voted."""
+    """PAR-094, PAR-096 and PAR-097: histories begin with round 0; no seat is quiet or has voted."""
     seats = [
         fill_from(Seat, seated, scores=(None,) * len(seated.motives), heat=(0, seated.temperature))
         for seated in event.seats
@@ -355,7 +355,7 @@ def _on_owed(state: State, event: did.RulingOwed) -> State:
 
 
 def _on_started(state: State, event: did.RoundStarted) -> State:
-    """PAR-066: the clock at zero (PAR-104), quiet seats free again, temperatures drawn anew."""
+    """PAR-066: reset the clock (PAR-104), end quiet, set the new temperatures."""
     seats = state.seats
     for name, temperature in zip(state.order, event.temperatures, strict=False):
         heard = discipline.end_quiet(seats[name], event.round)

@@ -6,10 +6,10 @@
     pm_review -> debate | synthesis          vetoed with a round left; approved, or vetoed at last
     synthesis -> complete                    the final document is written
 
-    evaluating_statements, drafting -> synthesis   everyone was expelled: nobody can draft
+    evaluating_statements, drafting -> synthesis   everyone was expelled: no one can draft
 
-The table is in `phases.py`, the rules in `rules.py`, what is recorded in `command_events.py`, what
-follows from it in `evolution.py`, whose turn it is in `turns.py`.
+The table is in `phases.py`, the rules in `rules.py`, the events to record in `command_events.py`,
+the state after them in `evolution.py`, whose turn it is in `turns.py`.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def _refuse_malformed(
 
 
 def _refuse_unreadable(case: ParliamentCase[Command], command: ask.ReportUnreadable) -> Decision:
-    """Return a reply that is no JSON: always refused, and counted for its seat."""
+    """Refuse a reply that is no JSON, and count it for its seat."""
     findings = check_all(RULES[ask.ReportUnreadable], case)
     if select_errors(findings):
         return refuse(findings)

@@ -75,7 +75,7 @@ def statements_missing(case: ParliamentCase[ask.CloseStatements]) -> Breaches:
 
 def not_the_drafter(case: MessageCase[ask.Submit, contents.BillDraft]) -> Breaches:
     if case.seat is not None and case.seat.id != case.state.drafter:
-        yield f"{case.state.drafter or 'nobody'} drafts this bill", "from"
+        yield f"{case.state.drafter or 'no seat'} drafts this bill", "from"
 
 
 def wrong_version(case: MessageCase[ask.Submit, contents.BillDraft]) -> Breaches:

@@ -182,7 +182,7 @@ class AmendmentEndorsement(msgspec.Struct, frozen=True, array_like=True):
 class Amendment(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     """`number` is that of its message; `exchanges` those that took a position on it.
 
-    A closed one keeps what the bill file prints; its text stands in its message.
+    A closed one keeps what the bill file prints; its text is in its message.
     """
 
     amendment_id: str
@@ -204,7 +204,7 @@ class Amendment(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
 
 
 class Bill(msgspec.Struct, frozen=True, kw_only=True):
-    """The bill as it stands; earlier versions are in the ledger."""
+    """The current bill; earlier versions are in the ledger."""
 
     version: int
     title: str

@@ -1,7 +1,7 @@
 """Motives: who stands for what, how well the bill serves it, and who should be asked next.
 
-A vote waits until every motive of every seat scores at least 3; one that nobody scored yet counts
-as below (C-13). Scores move only when their seat answers or votes, so the way to raise one is to
+A vote waits until every motive of every seat scores at least 3; one without a score counts as
+below (C-13). Scores change only when their seat answers or votes, so the way to raise one is to
 ask its seat.
 """
 
@@ -55,7 +55,7 @@ def count_covered_issues(issues: Iterable[str], motives: Iterable[str]) -> int:
 
 
 def find_unassigned_issues(issues: Iterable[str], motives: Iterable[str]) -> list[tuple[int, str]]:
-    """Issues nobody stands for, with their places."""
+    """Return issues that no motive covers, with their places."""
     motives_known = tuple(motives)
     return [
         (place, issue)
@@ -71,7 +71,7 @@ def with_scores(seat: Seat, scores: dict[str, int]) -> Seat:
 
 
 def list_underserved(state: State) -> list[UnderservedMotive]:
-    """Return every motive below 3: what nobody scored first, then the lowest."""
+    """Return every motive below 3: those without a score first, then the lowest."""
     low = [
         UnderservedMotive(seat.id, motive, score)
         for seat in state.seats_in_order()
@@ -109,7 +109,7 @@ def suggest_exchanges(state: State) -> Iterator[SuggestedExchange]:
 
 
 def _best_asker(state: State, asked: str) -> str | None:
-    """Return the drafter, who can change the bill; else whoever has been silent longest."""
+    """Return the drafter, who can change the bill; else the seat that was silent longest."""
     able = [
         (seat.id != state.drafter, seat.spoke_in, place, seat.id)
         for place, seat in enumerate(state.seats_in_order())
@@ -128,7 +128,7 @@ class DrafterChoice(NamedTuple):
 
 
 def choose_drafter(state: State) -> DrafterChoice | None:
-    """Return the choice that follows from guidance and issues; None if nobody can draft."""
+    """Return the choice that follows from guidance and issues; None if no seat can draft."""
     able = [seat for seat in state.seats_in_order() if not seat.expelled]
     if not able:
         return None

@@ -47,7 +47,7 @@ def forces_a_vote(state: State) -> bool:
     return state.round.exchanges >= exchange_cap(state) or is_last_round(state)
 
 
-# The temperature of each seat, from 0 (calm) to 100 (hot), drawn anew for each round (C-09).
+# The temperature of each seat, from 0 (calm) to 100 (hot), drawn again for each round (C-09).
 #
 # The range narrows from round to round. It is cut into as many bands as there are seats, one value
 # is drawn from each, and the values are shuffled: calm and hot seats are always mixed and no two
@@ -74,12 +74,12 @@ def archetype_of(temperature: int) -> str:
 
 
 def describe_shift(before: int, after: int) -> str:
-    """Return how strong a change is: `big shift`, `describe_shift`, or empty if it is small."""
+    """Return how strong a change is: `big shift`, `shift`, or empty if it is small."""
     return next((name for more, name in SHIFTS if abs(after - before) > more), "")
 
 
 def draw_temperatures(seed: str, round_number: int, seats: int) -> tuple[int, ...]:
-    """PAR-094: one temperature a seat, all different, each from a band of its own."""
+    """PAR-094: draw a temperature for each seat, all different, each from its own band."""
     low, high = temperature_range(round_number)
     width = high - low + 1
     edges = [low + width * number // seats for number in range(seats + 1)]
@@ -89,7 +89,7 @@ def draw_temperatures(seed: str, round_number: int, seats: int) -> tuple[int, ..
 
 
 def _shuffle(values: list[int], chance: Iterator[int]) -> list[int]:
-    """In place: otherwise the first seat would always be the calmest."""
+    """Shuffle in place: otherwise the first seat would always be the calmest."""
     for place in range(len(values) - 1, 0, -1):
         other = next(chance) % (place + 1)
         values[place], values[other] = values[other], values[place]
@@ -97,7 +97,7 @@ def _shuffle(values: list[int], chance: Iterator[int]) -> list[int]:
 
 
 def _random_numbers(seed: str) -> Iterator[int]:
-    """Endless numbers that depend on the seed alone; `random` may change between Pythons."""
+    """Yield numbers that depend on the seed alone; `random` may change between Pythons."""
     number = 0
     while True:
         text = f"moot.parliament.temperatures\n{seed}\n{number}"

@@ -1,8 +1,7 @@
 """The rules of a session, one row each: the norm's id, its code, its sentence, its check, a hint.
 
 PAR-nnn are requirements of the protocol, C-nn and S-nn readings in docs/readings.md.
-The rows of the messages are in `rules.py`; the checks themselves in `admission_checks.py`,
-`admission_checks.py`, `message_checks.py` and `message_checks.py`.
+The checks are in `admission_checks.py` and `message_checks.py`.
 """
 
 from __future__ import annotations
@@ -31,10 +30,10 @@ _SEAT: Final = (
     CONVENED,
     Rule("PAR-009", "not_seated", "only a representative says this", admission_checks.not_seated,
          "act as the agent of a seat"),
-    Rule("C-30", "foreign_sender", "nobody speaks for another seat",
+    Rule("C-30", "foreign_sender", "an agent speaks only for its own seat",
          admission_checks.foreign_sender, 'put your own seat into "from"', requirement="PAR-009"),
     Rule("S-03", "expelled", "an expelled seat is not heard", admission_checks.is_expelled,
-         "its vote counts as NO; the others go on", requirement="PAR-084"),
+         "its vote counts as NO; the others continue", requirement="PAR-084"),
     _MOMENT,
 )  # fmt: skip
 _QUIET: Final = Rule("PAR-061", "quiet", "a quiet seat waits for the next round",
@@ -97,7 +96,7 @@ _ANSWER: Final[RuleRows] = (
     _MOTIVES,
     Rule("PAR-037", "unknown_amendment", "a position names a pending amendment",
          message_checks.unknown_position, "`moot parliament status DIR` lists the amendments"),
-    Rule("S-04", "early_concession", "nobody gives way before the arguments are on the table",
+    Rule("S-04", "early_concession", "no seat concedes before the arguments were exchanged",
          message_checks.conceded_early,
          "maintain or challenge first; soften from round 3, concede from round 4",
          Severity.WARNING),
@@ -107,7 +106,7 @@ _AMENDMENT_MESSAGE: Final[RuleRows] = (
     *_SEAT,
     _QUIET,
     AFTER_CAP,
-    Rule("PAR-044", "amendment_exists", "an amendment has an id of its own",
+    Rule("PAR-044", "amendment_exists", "an amendment has its own id",
          message_checks.repeated_amendment, "take the next free number"),
     Rule("S-32", "too_many_amendments",
          "a seat has six amendments pending, and proposes six in a round",
@@ -154,7 +153,7 @@ _DECISION: Final[RuleRows] = (
     CONVENED,
     Rule("PAR-074", "not_the_prime_minister", "only a person decides",
          admission_checks.not_a_person, "use a person's key: `moot agent register NAME --human`"),
-    Rule("S-30", "holds_a_seat", "nobody decides on a bill they vote on",
+    Rule("S-30", "holds_a_seat", "a person with a seat does not decide on the bill",
          admission_checks.holds_a_seat, "let another person decide", requirement="PAR-074"),
     Rule("PAR-080", "wrong_phase", "this is not its time", admission_checks.wrong_decision_moment,
          "`moot parliament status DIR` shows where the session is"),
@@ -203,7 +202,7 @@ _CONVENE: Final[RuleRows] = (
     _CLERK,
     Rule("C-22", "already_convened", "a parliament is convened once", setup_checks.convened_before,
          "take the next number", requirement="PAR-085"),
-    Rule("PAR-004", "bad_id", "a session is called like parl-20260210-001", setup_checks.bad_id,
+    Rule("PAR-004", "bad_id", "a session has an id like parl-20260210-001", setup_checks.bad_id,
          "name it parl-, the day, and a number"),
     Rule("PAR-086", "problem_required", "a session has a problem to solve",
          setup_checks.no_problem, "say in 2 to 4 sentences what is to be decided"),
@@ -211,12 +210,12 @@ _CONVENE: Final[RuleRows] = (
          "name each issue once, in a few words"),
     Rule("C-37", "bad_seats", "a session has 2 to 30 seats", setup_checks.bad_seat_count,
          "5 seats suit most problems"),
-    Rule("PAR-093", "bad_seat_name", "every seat has a name of its own", setup_checks.bad_names,
+    Rule("PAR-093", "bad_seat_name", "every seat has its own name", setup_checks.bad_names,
          "a name such as Rep. Pragmatis"),
-    Rule("PAR-095", "bad_motive", "every seat stands for something", setup_checks.bad_motives,
+    Rule("PAR-095", "bad_motive", "every seat has a motive", setup_checks.bad_motives,
          "give each seat 1 to 3 motives"),
     Rule("S-02", "bad_agent", "one agent, one seat", setup_checks.bad_agents,
-         "name another agent, or let the seat have a key of its own"),
+         "name another agent, or let the seat have its own key"),
     Rule("C-20", "issue_unassigned", "every issue is some seat's motive",
          setup_checks.unassigned_issues, "give it to a seat as a motive, in the same words"),
     Rule("PAR-088", "bad_rounds", "a session has 1 to 1000 rounds", setup_checks.bad_rounds,
@@ -236,7 +235,7 @@ RULES: Final[dict[Kind | type[Command], RuleRows]] = {
              setup_checks.binder_not_clerk, "leave this to the session itself",
              requirement="PAR-002"),
         Rule("S-02", "wrong_phase",
-             "once it has begun a person gives a seat to a later holder of its name, nobody else",
+             "once it has begun only a person gives a seat to a later holder of its name",
              setup_checks.late_binding,
              "`moot flow resume-to-seat EVENT` does this after an adoption"),
         Rule("S-02", "bad_agent", "one agent, one seat", setup_checks.bad_binding,
@@ -258,7 +257,7 @@ RULES: Final[dict[Kind | type[Command], RuleRows]] = {
     ),
     ask.EndUndrafted: (
         *_CLERKS,
-        Rule("S-29", "someone_left", "a session ends without a bill only if nobody can draft one",
+        Rule("S-29", "someone_left", "a session ends without a bill only if no seat can draft one",
              message_checks.someone_left, "let the clerk choose a drafter"),
     ),
     ask.ReportUnreadable: (

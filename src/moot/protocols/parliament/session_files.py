@@ -2,7 +2,7 @@
 `round-summaries.json`.
 
 They are exports of the signed record; the same record gives the same bytes. In the ledger file
-each message has a line of its own, so that new ones can be added without encoding the others.
+each message is on its own line, so that new ones can be added without encoding the others.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def _indented_json(document: Any) -> bytes:
 
 
 def make_session_file(state: State) -> SessionFile:
-    """PAR-086: where the session stands."""
+    """PAR-086: the status of the session."""
     return fill_from(
         SessionFile,
         state,
@@ -152,7 +152,7 @@ def _representative(seat: Seat) -> Representative:
 
 
 def make_bill_file(state: State) -> BillFile:
-    """PAR-109: the bill as it stands; before the first draft a file without a bill."""
+    """PAR-109: the current bill; before the first draft a file without a bill."""
     bill = state.bill
     return BillFile(
         bill_id=BILL_NUMBER if bill else None,
@@ -178,9 +178,9 @@ def _amendment_row(amendment: Amendment) -> AmendmentRow:
     )
 
 
-# Files from elsewhere become a session here: each message becomes the events it stands for.
+# Files from elsewhere become a session here: each message becomes its events.
 #
-# Only the messages are believed: the session and the bill that follow from them must be those in
+# Only the messages are trusted: the session and the bill that follow from them must be those in
 # the files (PAR-085). The clerk signs what is imported, not the seats; the first event of the
 # record says so and cites the files.
 
@@ -202,7 +202,7 @@ def import_findings(command: Import) -> tuple[Finding, ...]:
         BILL_FILE: command.bill,
         SUMMARIES_FILE: command.summaries,
     }
-    found = [one for name in documents for one in SHAPES[name](documents[name], f"{name}#")]
+    found = [finding for name in documents for finding in SHAPES[name](documents[name], f"{name}#")]
     found = found or [*compare_files(documents), *_agent_findings(command)]
     if select_errors(found):
         return tuple(found)
@@ -215,10 +215,8 @@ def _agent_findings(command: Import) -> Iterator[Finding]:
     given = [command.agents[seat] for seat in named if seat in command.agents]
     sound = all(AGENT.match(agent) and agent not in RESERVED for agent in given)
     if len(set(given)) != len(named) or not sound:
-        hint = "name an agent of its own for each seat, or none"
-        yield make_finding(
-            "S-02", "bad_agent", "every seat needs an agent of its own", "agents", hint
-        )
+        hint = "name a different agent for each seat, or none"
+        yield make_finding("S-02", "bad_agent", "every seat needs its own agent", "agents", hint)
 
 
 def _differences(command: Import) -> Iterator[Finding]:
@@ -245,7 +243,7 @@ def _unexplained(name: str, key: str, given: Any, follows: Any) -> Finding:
 
 
 def _normalize(key: str, value: Any) -> Any:
-    """Return a value without what the document leaves to whoever writes the files."""
+    """Return a value without the parts that the document leaves to the program."""
     if key == "debate_clock":  # C-05, C-06: its limits are checked, and from here on they are ours
         return value["exchanges_this_round"]
     if key == "representatives":

@@ -96,11 +96,11 @@ def _statement(speech: Speech) -> tuple[Document, Document]:
 
 
 def _draft(speech: Speech) -> tuple[Document, Document]:
-    """What is not said stays as it is in the bill."""
+    """Compose a draft; parts that were not typed stay as in the bill."""
     bill = speech.state.bill
     if bill is not None and not any(speech.words.values()):
         raise Malformed(
-            "nothing is said that would change the bill",
+            "nothing in this would change the bill",
             code="empty_draft",
             hint="such as --solution TEXT; what is not said stays as it is",
         )
@@ -253,7 +253,7 @@ def _vote(speech: Speech) -> tuple[Document, Document]:
 
 
 def _rule(speech: Speech) -> tuple[Document, Document]:
-    """The speaker's; each action belongs to one type of ruling."""
+    """Compose a ruling of the speaker; each action belongs to one type of ruling."""
     action, target = speech.text("action"), speech.text("target")
     kinds = [kind for kind, actions in ACTIONS_BY_RULING_TYPE.items() if action in actions]
     content = {

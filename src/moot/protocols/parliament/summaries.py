@@ -1,7 +1,7 @@
 """Round summaries, in the shape of `round-summaries.json`.
 
 The clerk writes one from the state when the round ends; a better written one may replace it.
-PAR-127: summaries are no messages; they have an event and a file of their own.
+PAR-127: summaries are no messages; they have their own event and file.
 """
 
 from __future__ import annotations
@@ -52,15 +52,16 @@ def summarize_round(state: State, open_issues: tuple[str, ...]) -> Summary:
     }
 
 
-def with_facts(told: Summary, clerks: Summary) -> Summary:
+def with_facts(written: Summary, clerks: Summary) -> Summary:
     """Return a summary that someone wrote, with the facts of the clerk's: its words stay."""
     facts = {name: clerks[name] for name in ("amendments_actioned", "vote_result")}
     if facts["vote_result"] is not None:
         leans = {seat: position["lean"] for seat, position in clerks["positions"].items()}
         facts["positions"] = {
-            seat: {**position, "lean": leans[seat]} for seat, position in told["positions"].items()
+            seat: {**position, "lean": leans[seat]}
+            for seat, position in written["positions"].items()
         }
-    return {**told, **facts}
+    return {**written, **facts}
 
 
 def contradictions_in(state: State, summary: Summary) -> Iterator[Finding]:

@@ -1,7 +1,7 @@
 """Whose turn it is: who owes an answer, a statement, a vote, a ruling or a decision.
 
-A due names the agent whose key is needed, or `speaker`, `clerk`, `prime-minister`. What the clerk
-can do without anyone's choice carries its command; the next writing command applies it.
+A due names the agent whose key is needed, or `speaker`, `clerk`, `prime-minister`. If the clerk can
+act without anyone's choice, the due has the command; the next writing command applies it.
 """
 
 from __future__ import annotations

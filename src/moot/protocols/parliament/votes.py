@@ -1,7 +1,7 @@
 """The ballot: who is missing, what the result is, and what follows from it.
 
-A bill passes with more than half of all seats; a tie fails, and whoever is absent is not a yes
-(C-11, C-12). The tally is a function of the ballots: anyone who has them finds the same.
+A bill passes with more than half of all seats; a tie fails, and an absent seat is not a yes
+(C-11, C-12). The tally depends on the ballots alone: anyone can count them again.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def make_history_row(content: VoteTally, poll: OpenBallot) -> VoteRow:
 
 
 def has_voted_this_round(state: State) -> bool:
-    """One ballot a round: after a defeat or a veto the next round comes first."""
+    """True if this round had its ballot: after a defeat or a veto the next round comes first."""
     return bool(state.vote_history) and state.vote_history[-1].round == state.round.number
 
 

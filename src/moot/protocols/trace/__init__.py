@@ -3,9 +3,9 @@
     checks.py          the checks behind the rules: each yields `(message, where)` for every
                        breach it finds
     command_events.py  the event that a command asks for, whether or not the rules will allow it
-    commands.py        what may be asked of a trace
-    events.py          facts that may stand in a trace
-    evolution.py       what follows from an event
+    commands.py        the commands of a trace
+    events.py          the events of a trace
+    evolution.py       the state after an event
     lifecycle.py       the nine states of a trace and the eight ways between them, as tables
     machine.py         the automaton of one trace
     model.py           the nouns of one trace: who plays which part, what is proposed, intended,
@@ -20,14 +20,14 @@
     audit/             the audit of a recorded trace: fifteen checks over its events, a verdict,
                        a report, a page
 
-A task is worked on by four agents with keys of their own. The planner proposes, the critic reviews,
-the executor says exactly what it will run, runs it and claims what it found; the auditor verifies
-all of it. A person, or the workspace itself, opens a trace and may abort it.
+Four agents, each with its own key, work on a task. The planner proposes, the critic reviews, the
+executor says exactly what it will run, runs it and claims what it found; the auditor verifies all
+of it. A person, or the workspace itself, opens a trace and may abort it.
 
     initialized -> planning -> reviewing -> executing -> claiming -> auditing -> completed
                                             any of them -> failed, aborted
 
-Two things differ from the siblings. The rules are asked of events, not of commands: so an audit of
-a recorded trace asks the very same questions that were asked when it was written. And nothing
-here times out: a run has a time limit of its own, and only a person ends a trace early.
+Two things differ from other protocols. The rules check events, not commands, so that an audit of a
+recorded trace applies the same rules as when it was written. And nothing here times out: each run
+has its own time limit, and only a person ends a trace early.
 """

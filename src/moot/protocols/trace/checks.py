@@ -38,7 +38,7 @@ Breaches = Iterator[Breach]
 HASH: Final = re.compile(r"[0-9a-f]{64}\Z")
 KID: Final = re.compile(r"[0-9a-f]{32}\Z")
 # How a review may change (E-37). Rejected and blocked are final: a revision is a new proposal that
-# supersedes the old one, so that nobody approves a text which has already been turned down.
+# supersedes the old one, so that a rejected text is never approved later.
 NEXT_REVIEWS: Final[dict[Review, frozenset[Review]]] = {
     Review.PENDING: frozenset(Review) - {Review.PENDING},
     Review.APPROVED: frozenset({Review.CONDITIONAL, Review.BLOCKED}),
@@ -55,7 +55,7 @@ def trace_ended(case: PermissionCase) -> Breaches:
 
 
 def not_in_charge(case: PermissionCase) -> Breaches:
-    """What no part of this trace may do: its hint has no agent to name."""
+    """Refuse what no role of this trace may do; the hint then names no agent."""
     if not _name_role_holder(case):
         yield from _explain_role(case)
 
@@ -80,7 +80,7 @@ def wrong_key(case: PermissionCase) -> Breaches:
 
 
 def _name_role_holder(case: PermissionCase) -> HintWords:
-    """For the hint: who plays the part that may do this."""
+    """Return, for the hint, the agent whose role may do this."""
     role = lifecycle.ROLE_OF_EVENT[case.kind]
     bound = case.state.binding_of(role) if role is not None else None
     return {} if bound is None else {"ROLE": bound.role, "NAME": bound.agent}
@@ -167,7 +167,7 @@ def supersedes_unknown_proposal(case: EventCase[did.ProposalCreated]) -> Breache
 
 
 def supersedes_running(case: EventCase[did.ProposalCreated]) -> Breaches:
-    """A run ends before its proposal is replaced; else its end would belong to no proposal."""
+    """Refuse to replace a proposal with a running run: its end would belong to no proposal."""
     name = case.event.supersedes
     for run in case.state.running.values():
         if run.proposal == name:
@@ -181,7 +181,7 @@ def fallback_not_allowed(case: EventCase[did.ProposalCreated]) -> Breaches:
 
 
 def fallback_for_no_failure(case: EventCase[did.ProposalCreated]) -> Breaches:
-    """T-08: it names, as a retry does, the last failed intent of a step."""
+    """T-08: refuse a fallback that does not name the last failed intent of a step."""
     name = case.event.fallback_for
     if name is not None and all(name != step.intent for step in case.state.failing.values()):
         yield f"{name[:40]!r} is no intent whose step has failed last", "fallback_for"
@@ -207,7 +207,7 @@ def proposal_not_approved(case: EventCase[did.ToolIntentSigned]) -> Breaches:
 
 
 def rotation_forbidden(case: EventCase[did.KeyRotated]) -> Breaches:
-    """E-20: the old key names its successor; if it is lost, a person or the workspace does."""
+    """E-20: let the old key name its successor; if it is lost, a person or the workspace."""
     if case.who.in_charge or case.who.kid == case.event.old_kid:
         return
     yield "", "actor"
@@ -257,7 +257,7 @@ def too_little_evidence(case: EventCase[did.ClaimIssued]) -> Breaches:
 
 
 def unknown_evidence(case: EventCase[did.ClaimIssued]) -> Breaches:
-    """T-05: cited is only what a run of this trace has left."""
+    """T-05: refuse evidence that no run of this trace has left."""
     state = case.state
     early = {run.input_artifact: run.id for run in state.running.values()}
     for sha256 in dict.fromkeys(case.event.evidence):
@@ -281,7 +281,7 @@ def running_evidence(case: EventCase[did.ClaimIssued]) -> Breaches:
 
 
 def missing_artifact(case: EventCase[did.ClaimIssued]) -> Breaches:
-    """TRC-054, E-05: accepted with a warning, so that work can go on; the verification fails."""
+    """TRC-054, E-05: only warn, so that work can continue; the verification fails."""
     for sha256 in case.event.artifact_missing:
         yield f"the bytes of {sha256[:12]} are gone; the verification will fail", "evidence"
 
@@ -338,7 +338,7 @@ def already_verifying(case: EventCase[did.VerificationRunStarted]) -> Breaches:
 
 
 def subject_differs(case: EventCase[did.VerificationRunStarted]) -> Breaches:
-    """TRC-068: a run is about exactly what stood when it began."""
+    """TRC-068: refuse a run that is not about exactly the events when it began."""
     if (case.event.head, case.event.events) != (case.state.head, case.state.events):
         yield "", "head"
 
@@ -362,14 +362,14 @@ def no_report(case: EventCase[did.VerificationRunCompleted]) -> Breaches:
         yield "", "report_artifact"
 
 
-# Checks on a command before an event is made of it: its texts, and what was seen outside.
+# Checks on a command before it becomes an event: its texts, and facts from outside.
 #
-# The fields of an event are typed, those of a command may hold any text. These checks are not part
-# of an audit: of a command that fails them no event was ever made.
+# The fields of an event are typed, those of a command may have any text. An audit does not repeat
+# these checks: a command that fails them never becomes an event.
 
 MAX_BYTES: Final = 40_000
 MAX_ITEMS: Final = 500
-# An event holds at most so many citations; what is also kept in the state is bounded tighter.
+# An event has at most so many citations; fields that the state keeps have tighter bounds.
 MAX_ITEMS_BY_FIELD: Final = {
     "outputs": MAX_ARTIFACTS,
     "evidence": MAX_ARTIFACTS,
@@ -394,7 +394,7 @@ def list_texts(value: Any) -> Iterator[str]:
 def unreadable_text(case: CommandCase[Command]) -> Breaches:
     for text in list_texts(case.command):
         if not text.isascii() and not text.isprintable() and _is_broken(text):
-            yield "a text holds half a character", None
+            yield "a text has a lone surrogate", None
             return
 
 
@@ -403,7 +403,7 @@ def _is_broken(text: str) -> bool:
 
 
 def too_long(case: CommandCase[Command]) -> Breaches:
-    """An event holds at most 64 KiB with all that stands around it."""
+    """Refuse texts that do not fit into an event: it has at most 64 KiB in all."""
     sizes = [len(text.encode("utf-8", "replace")) for text in list_texts(case.command)]
     if sizes and (max(sizes) > MAX_TEXT_BYTES or sum(sizes) + 4 * len(sizes) > MAX_BYTES):
         yield f"{sum(sizes)} bytes of text", None
@@ -459,8 +459,8 @@ def no_risk(case: CommandCase[ask.SignIntent]) -> Breaches:
 
 def secret_in_input(case: CommandCase[ask.SignIntent]) -> Breaches:
     command = case.command
-    spoken = (" ".join(command.command), *list_texts(command))
-    for name in secrets.find_secrets(case.state.policy.secrets, spoken):
+    texts = (" ".join(command.command), *list_texts(command))
+    for name in secrets.find_secrets(case.state.policy.secrets, texts):
         yield f"it looks like a secret: {name}", "command"
 
 
@@ -488,6 +488,6 @@ def bad_kid(case: CommandCase[ask.RotateKey]) -> Breaches:
 
 
 def no_evidence_of_death(case: CommandCase[ask.RecoverExecution]) -> Breaches:
-    """TRC-061: a recovery says what shows that the process is gone."""
+    """TRC-061: refuse a recovery that does not say what shows that the process has exited."""
     if not any(text.strip() for text in case.command.evidence):
         yield "", "evidence"

@@ -1,7 +1,7 @@
 """The event that a command asks for, whether or not the rules will allow it.
 
-Ids, hashes, risk, who must agree and which artifacts are cited are worked out here. Nothing is
-decided: the rules look at the finished event, so that an audit can ask them the same way.
+This module computes ids, hashes, risk, who must agree and which artifacts are cited. It decides
+nothing: the rules check the finished event, so that an audit can apply them in the same way.
 """
 
 from __future__ import annotations
@@ -177,9 +177,9 @@ def _draft_claim(state: State, command: ask.IssueClaim) -> Draft:
         command,
         claim_id=f"c{state.claim_count + 1}",
         evidence=tuple(cited),
-        artifact_missing=tuple(one.sha256 for one in cited.values() if one.ref is None),
+        artifact_missing=tuple(sha256 for sha256, evidence in cited.items() if not evidence.ref),
     )
-    return Draft(event, tuple(one.ref for one in cited.values() if one.ref is not None))
+    return Draft(event, _refs_of(cited))
 
 
 def _draft_challenge(_state: State, command: ask.ChallengeClaim) -> Draft:
@@ -187,7 +187,11 @@ def _draft_challenge(_state: State, command: ask.ChallengeClaim) -> Draft:
     event = did.ClaimChallenged(
         claim_id=command.claim_id, reason=command.reason, evidence=tuple(cited)
     )
-    return Draft(event, tuple(one.ref for one in cited.values() if one.ref is not None))
+    return Draft(event, _refs_of(cited))
+
+
+def _refs_of(cited: dict[str, ask.Cited]) -> tuple[ArtifactRef, ...]:
+    return tuple(evidence.ref for evidence in cited.values() if evidence.ref is not None)
 
 
 def _draft_final_statement(state: State, command: ask.SignFinalStatement) -> Draft:

@@ -1,5 +1,5 @@
-"""What may be asked of a trace. What was seen outside arrives as data: stored artifacts, held
-reservations, missing bytes, a process that is gone. Ids are given by the machine.
+"""The commands of a trace. Facts from outside arrive as data: stored artifacts, held reservations,
+missing bytes, a process that has exited. The machine gives the ids.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Cited(msgspec.Struct, frozen=True):
 
 
 class OpenTrace(Command, frozen=True):
-    """Begin a trace: the task, the four parts with their keys, and the policy."""
+    """Begin a trace: the task, the four roles with their keys, and the policy."""
 
     task: str
     roles: tuple[RoleBinding, ...]
@@ -57,7 +57,7 @@ class CreateProposal(Command, frozen=True):
 
 
 class ReviewProposal(Command, frozen=True):
-    """Say of a proposal: approved, conditional, rejected or blocked; and why."""
+    """Review a proposal: approved, conditional, rejected or blocked; and why."""
 
     proposal_id: str
     status: str
@@ -69,8 +69,8 @@ class ReviewProposal(Command, frozen=True):
 class SignIntent(Command, frozen=True):
     """Say exactly what you are going to run, under which proposal, how risky it is and why.
 
-    `input_hash` is worked out if it is left out, and must fit if it is given. `timeout_ms` None
-    takes the policy's. A retry names the failed intent in `retry_of`.
+    `input_hash` is computed if it is left out, and must match if it is given. `timeout_ms` None
+    means the policy's. A retry names the failed intent in `retry_of`.
     """
 
     proposal_id: str
@@ -96,7 +96,7 @@ class ReviewIntent(Command, frozen=True):
 
 
 class StartExecution(Command, frozen=True):
-    """Begin to run an intent: its input is stored, and reserved is what it will write to."""
+    """Begin to run an intent: its input is stored, and its write scopes are reserved."""
 
     intent_id: str
     input: ArtifactRef
@@ -122,7 +122,7 @@ class FailExecution(Command, frozen=True):
 
 
 class RecoverExecution(Command, frozen=True):
-    """Record as failed a run whose process is gone. `evidence` is what was seen of that."""
+    """Record as failed a run whose process has exited. `evidence` says what shows that."""
 
     execution_id: str
     evidence: tuple[str, ...]
@@ -155,7 +155,7 @@ class WithdrawClaim(Command, frozen=True):
 
 
 class SignFinalStatement(Command, frozen=True):
-    """Close the work with all claims that stand; after it only the verification follows."""
+    """Close the work with all standing claims; after it only the verification follows."""
 
     statement: str
 
@@ -167,9 +167,9 @@ class StartVerification(Command, frozen=True):
 
 
 class CompleteVerification(Command, frozen=True):
-    """Record what the verification found; the report is stored and names what it looked at.
+    """Record the result of the verification; the stored report names what it is about.
 
-    `pages` are readable forms of the same report, stored too and cited beside it.
+    `pages` are readable forms of the same report, also stored and cited.
     """
 
     run_id: str
@@ -195,7 +195,7 @@ class FailTrace(Command, frozen=True):
 
 
 class RotateKey(Command, frozen=True):
-    """Let a part be played under another key: by the old key, or by a person if it is lost."""
+    """Change the key of a role: signed by the old key, or by a person if that is lost."""
 
     role: str
     epoch: int
@@ -204,30 +204,15 @@ class RotateKey(Command, frozen=True):
 
 
 class ReportForgery(Command, frozen=True):
-    """Something arrived in the name of `kid` and its signature does not hold."""
+    """Report an invalid signature in the name of `kid`."""
 
     kid: str
     detail: str
 
 
 COMMANDS = (
-    OpenTrace,
-    CreateProposal,
-    ReviewProposal,
-    SignIntent,
-    ReviewIntent,
-    StartExecution,
-    CompleteExecution,
-    FailExecution,
-    RecoverExecution,
-    IssueClaim,
-    ChallengeClaim,
-    WithdrawClaim,
-    SignFinalStatement,
-    StartVerification,
-    CompleteVerification,
-    AbortTrace,
-    FailTrace,
-    RotateKey,
-    ReportForgery,
+    *(OpenTrace, CreateProposal, ReviewProposal, SignIntent, ReviewIntent, StartExecution),
+    *(CompleteExecution, FailExecution, RecoverExecution, IssueClaim, ChallengeClaim),
+    *(WithdrawClaim, SignFinalStatement, StartVerification, CompleteVerification, AbortTrace),
+    *(FailTrace, RotateKey, ReportForgery),
 )

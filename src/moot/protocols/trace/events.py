@@ -1,4 +1,4 @@
-"""Facts that may stand in a trace. Who and when stand on the record: its actor, key and time.
+"""The events of a trace. The record itself has who and when: its actor, key and time.
 
 The first twelve are the document's own, by its names; the last five are ours (`EXTENSIONS`):
 reviews of intents, withdrawn claims, abort, failure and changed keys have no name in the
@@ -28,7 +28,7 @@ from moot.protocols.trace.policy import Policy, Risk
 
 
 class SessionInitialized(Event, frozen=True):
-    """The task, who plays which part with which key, and the policy, for good."""
+    """The task, the agent and key of each role, and the policy; none of these changes later."""
 
     task: str
     task_sha256: str
@@ -58,7 +58,7 @@ class ProposalReviewed(Event, frozen=True):
 
 class ToolIntentSigned(Event, frozen=True):
     """`risk_class` is the larger of `declared_risk` and the policy's; `needs` says why the
-    critic must agree, and is empty if nobody must. `attempt` counts the tries of this step."""
+    critic must agree, and is empty if it need not. `attempt` counts the tries of this step."""
 
     intent_id: str
     proposal_id: str
@@ -79,7 +79,7 @@ class ToolIntentSigned(Event, frozen=True):
 
 
 class ToolExecutionStarted(Event, frozen=True):
-    """`program` is the file that the command's first word was found to be, with its hash."""
+    """`program` is the file that the command's first word resolves to, with its hash."""
 
     execution_id: str
     intent_id: str
@@ -106,7 +106,7 @@ class ToolExecutionFailed(Event, frozen=True):
     recovered: bool = False
 
 
-# However a run ended. (No kind of event: nothing is recorded under this name.)
+# Either end of a run. This is only a type alias, not an event.
 ExecutionEnded: TypeAlias = ToolExecutionCompleted | ToolExecutionFailed
 
 
@@ -175,7 +175,7 @@ class SessionFailed(Event, frozen=True):
 
 
 class KeyRotated(Event, frozen=True):
-    """`role` is played under a new key from here on; the old one signs nothing more in it."""
+    """From here on a new key signs for `role`, and the old one no longer does."""
 
     role: Role
     agent: str
@@ -187,34 +187,17 @@ class KeyRotated(Event, frozen=True):
 
 # Must be signed, by the document's own words (TRC-024).
 MUST_BE_SIGNED: Final = (
-    ProposalCreated,
-    ToolIntentSigned,
-    ClaimIssued,
-    ClaimChallenged,
-    FinalStatementSigned,
+    *(ProposalCreated, ToolIntentSigned, ClaimIssued, ClaimChallenged, FinalStatementSigned),
     VerificationRunCompleted,
 )
 # The document's own twelve (TRC-025).
 NATIVE: Final = (
-    SessionInitialized,
-    ProposalCreated,
-    ProposalReviewed,
-    ToolIntentSigned,
-    ToolExecutionStarted,
-    ToolExecutionCompleted,
-    ToolExecutionFailed,
-    ClaimIssued,
-    ClaimChallenged,
-    FinalStatementSigned,
-    VerificationRunStarted,
-    VerificationRunCompleted,
+    *(SessionInitialized, ProposalCreated, ProposalReviewed, ToolIntentSigned),
+    *(ToolExecutionStarted, ToolExecutionCompleted, ToolExecutionFailed, ClaimIssued),
+    *(ClaimChallenged, FinalStatementSigned, VerificationRunStarted, VerificationRunCompleted),
 )
 # Ours.
 EXTENSIONS: Final = (
-    ToolIntentReviewed,
-    ClaimWithdrawn,
-    SessionAborted,
-    SessionFailed,
-    KeyRotated,
+    *(ToolIntentReviewed, ClaimWithdrawn, SessionAborted, SessionFailed, KeyRotated),
 )
 EVENTS: Final = (*NATIVE, *EXTENSIONS)

@@ -1,4 +1,4 @@
-"""What follows from an event. Total: whatever stands in the ledger happened."""
+"""The state after an event. Total: what is in the ledger has happened."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _on_proposed(state: State, recorded: Recorded[did.ProposalCreated]) -> State
 
 
 def _without_proposal(state: State, name: str) -> State:
-    """Without a proposal, its open intents and its failed attempts."""
+    """Remove a proposal, its open intents and its failed attempts."""
     intents, failing = state.intents, state.failing
     for intent in [intent for intent in intents.values() if intent.proposal == name]:
         intents = intents.delete(intent.id)

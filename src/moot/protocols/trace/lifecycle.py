@@ -7,7 +7,7 @@
     auditing --verification_run_completed (pass, or with warnings)--> completed; (fail)--> failed
     any --session_failed--> failed          any --session_aborted--> aborted
 
-A trace never moves back: a later proposal or intent has its own standing, the trace keeps its own.
+A trace never moves back: a later proposal or intent has its own state.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ _CLAIMS = (did.ClaimIssued, did.ClaimChallenged, did.ClaimWithdrawn)
 _VERIFYING = (did.VerificationRunStarted, did.VerificationRunCompleted)
 _ALWAYS = (did.SessionAborted, did.SessionFailed, did.KeyRotated)
 
-# What may be recorded, by where the trace stands (TRC-017); after its end nothing (TRC-052). More
-# proposals (TRC-026), and intents and runs beside each other (TRC-048), are accepted until the end.
+# What may be recorded, by the trace's stage (TRC-017); after its end nothing (TRC-052). More
+# proposals (TRC-026), and several intents and runs at a time (TRC-048), are accepted until the end.
 ACCEPTED: Final[dict[Stage, frozenset[type[Event]]]] = {
     Stage.INITIALIZED: frozenset({did.SessionInitialized}),
     Stage.PLANNING: frozenset({did.ProposalCreated, *_ALWAYS}),
@@ -55,7 +55,7 @@ _END: Final[dict[type[Event], Stage]] = {
     did.SessionFailed: Stage.FAILED,  # TRC-015
     did.SessionAborted: Stage.ABORTED,  # TRC-016
 }
-# Where an event leads if its condition holds (`CONDITIONS`).
+# The stage after an event whose condition holds (`CONDITIONS`).
 TRANSITIONS: Final[dict[Stage, dict[type[Event], Stage]]] = {
     Stage.INITIALIZED: {did.SessionInitialized: Stage.PLANNING, **_END},  # TRC-009
     Stage.PLANNING: {did.ProposalCreated: Stage.REVIEWING, **_END},  # TRC-010
@@ -75,12 +75,12 @@ TRANSITIONS: Final[dict[Stage, dict[type[Event], Stage]]] = {
 
 
 def _is_approved(_state: State, event: did.ProposalReviewed) -> bool:
-    """TRC-011: rejected or blocked leads nowhere."""
+    """TRC-011: true for an approval; rejected or blocked does not change the stage."""
     return event.status in (Review.APPROVED, Review.CONDITIONAL)
 
 
 def _nothing_runs(state: State, _event: Event) -> bool:
-    """TRC-012, E-08: no run under way, and one has completed or one step was given up."""
+    """TRC-012, E-08: true if nothing runs, and a run has completed or a step was given up."""
     return not state.running and bool(state.completed or state.exhausted)
 
 
@@ -99,7 +99,7 @@ def accepted_events(state: State) -> frozenset[type[Event]]:
 
 
 def next_stage(state: State, event: Event) -> Stage:
-    """Return where the trace stands after `event`; `state` is already what the event made of it."""
+    """Return the stage after `event`; `state` is already the state after it."""
     if isinstance(event, did.VerificationRunCompleted) and event.status is AuditVerdict.FAIL:
         return Stage.FAILED if state.stage not in ENDED else state.stage
     to = TRANSITIONS[state.stage].get(type(event))
@@ -112,7 +112,7 @@ def _always(_state: State, _event: Event) -> bool:
     return True
 
 
-# Who may record what (E-01), and which parts one agent may not play together (E-03).
+# Who may record what (E-01), and which roles one agent may not have together (E-03).
 
 # Which role records which kind of event. None: a person, or the workspace itself.
 ROLE_OF_EVENT: Final[dict[type[Event], Role | None]] = {
@@ -134,12 +134,12 @@ ROLE_OF_EVENT: Final[dict[type[Event], Role | None]] = {
     did.SessionFailed: None,
     did.KeyRotated: None,
 }
-# Nobody judges their own work, whatever the policy says.
+# No agent judges its own work, whatever the policy says.
 NEVER_TOGETHER: Final = ((Role.EXECUTOR, Role.CRITIC), (Role.EXECUTOR, Role.AUDITOR))
 
 
 class TraceActor(msgspec.Struct, frozen=True, gc=False, cache_hash=True):
-    """Who acts, as far as a trace asks; `in_charge` for a person or the workspace itself."""
+    """Who acts, with what a trace needs of it; `in_charge`: a person or the workspace itself."""
 
     id: str
     epoch: int
@@ -149,7 +149,7 @@ class TraceActor(msgspec.Struct, frozen=True, gc=False, cache_hash=True):
 
 
 def trace_actor(actor: Actor, kind: KeyClass | None = None) -> TraceActor:
-    """`kind` is the class of the key; without it (a record alone does not say) the name decides."""
+    """Return the actor; without the class of its key, which no record has, its name decides."""
     if kind is None:
         in_charge = actor.id in (SYSTEM, OPERATOR)
     else:
@@ -158,8 +158,7 @@ def trace_actor(actor: Actor, kind: KeyClass | None = None) -> TraceActor:
 
 
 def explain_wrong_role(state: State, event: type[Event], who: TraceActor) -> str | None:
-    """Return why `who` may not record this, or None. Which key was used is `explain_wrong_key`'s
-    question."""
+    """Return why `who` may not record this, or None; `explain_wrong_key` checks the key."""
     role = ROLE_OF_EVENT[event]
     if event is did.KeyRotated:  # also for the old key itself: a row of `rules.py` says when
         return None
@@ -189,7 +188,7 @@ def explain_wrong_key(state: State, event: type[Event], who: TraceActor) -> str 
 def find_clashing_roles(
     roles: tuple[RoleBinding, ...], distinct: bool
 ) -> Iterator[tuple[RoleBinding, RoleBinding]]:
-    """Pairs of roles that one agent, or one key, plays although it must not."""
+    """Yield pairs of roles that one agent, or one key, has although it must not."""
     for place, first in enumerate(roles):
         for second in roles[place + 1 :]:
             same = first.agent == second.agent or first.kid == second.kid
@@ -198,11 +197,10 @@ def find_clashing_roles(
                 yield first, second
 
 
-# What the rules of a trace look at: an event about to be recorded, or recorded long ago.
+# The input of a trace's rules: an event that is about to be recorded, or was recorded long ago.
 #
-# Rules are about events, not commands, so that an audit of a recorded trace asks the very
-# questions that were asked when it was written. Only the wording of a command is checked as a
-# command.
+# Rules are about events, not commands, so that an audit of a recorded trace applies the same rules
+# as when it was written. Only the wording of a command is checked as a command.
 
 E_co = TypeVar("E_co", bound=Event, covariant=True)
 
@@ -210,9 +208,9 @@ CommandCase: TypeAlias = Case[State, C]
 
 
 class PermissionCase(msgspec.Struct, frozen=True, gc=False):
-    """Who wants to record which kind of event, and the state it meets.
+    """Who wants to record which kind of event, and the state before it.
 
-    The guards need no more: they are asked before the event itself is made.
+    The guards need no more: they are checked before the event itself is made.
     """
 
     state: State
@@ -221,7 +219,7 @@ class PermissionCase(msgspec.Struct, frozen=True, gc=False):
 
 
 class EventCase(PermissionCase, Generic[E_co], frozen=True, gc=False):
-    """An event under check. A check says in its signature which kind of event it is about."""
+    """An event to check. The signature of a check names the kinds of events that it is for."""
 
     event: E_co
 

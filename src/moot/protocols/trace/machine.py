@@ -3,7 +3,7 @@
 A proposal: pending -> approved | conditional | rejected | blocked (rejected and blocked are final)
 An intent:  pending -> approved | blocked; then started once, or superseded
 A run:      started -> completed | failed
-A claim:    issued -> challenged -> superseded | withdrawn; what stands at the end is bundled
+A claim:    issued -> challenged -> superseded | withdrawn; standing claims are bundled at the end
 """
 
 from __future__ import annotations
@@ -40,8 +40,7 @@ from moot.protocols.trace.policy import OnForgery
 from moot.protocols.trace.rules import GUARDS, RULES, WORDING_RULES
 from moot.protocols.trace.tool_checks import approval_reasons_now
 
-# Only what is open is read, and that is bounded (T-03): an agenda costs the same however long the
-# trace is.
+# An agenda reads only what is open, and that is bounded (T-03), however long the trace is.
 
 
 def agenda(state: State, _now: Millis) -> tuple[Due, ...]:
@@ -110,7 +109,7 @@ def _run_dues(state: State) -> Iterator[Due]:
             what="a run is under way",
             subject=f"{run.id}: {run.tool} for {run.intent}",
             since=run.since,
-            hint="moot trace recover TRACE (if its process is gone)",
+            hint="moot trace recover TRACE (if its process has exited)",
         )
 
 
@@ -201,7 +200,7 @@ def decide(state: State, command: Command, context: Context) -> Decision:
 
 
 def _decide(state: State, command: Command, context: Context) -> Decision:
-    """First who may act and when, then the command's wording, then the rules of the event."""
+    """Check who may act and when, then the command's wording, then the rules of the event."""
     if type(command) not in DRAFTS:
         return refusal("E-36", "unknown_command", "a trace knows no such command", "update moot")
     kind, draft_of = DRAFTS[type(command)]
@@ -218,7 +217,7 @@ def _decide(state: State, command: Command, context: Context) -> Decision:
 
 
 def _refuse_forgery(state: State, command: ask.ReportForgery, draft: Draft) -> Decision:
-    """Refuse what was submitted; in a participant's name it also ends the trace (E-21)."""
+    """Refuse the forgery; one in a participant's name also ends the trace (E-21)."""
     finding = Finding(
         rule="TRC-053",
         code="sig_invalid",
@@ -237,7 +236,7 @@ def no_timeouts(_state: State, _now: Millis) -> Iterable[Command]:
 
 
 def index(recorded: Recorded[Any]) -> Iterable[RowChange]:
-    """Yield which traces are open, what they are about, and which run left which artifact."""
+    """Index open traces, their tasks, and which run left which artifact."""
     event, trace = recorded.event, recorded.stream
     if recorded.seq == 0:
         yield Put("open", trace, {})
@@ -255,7 +254,7 @@ def index(recorded: Recorded[Any]) -> Iterable[RowChange]:
         yield Put(ITEM_SPACE, f"{trace} {getattr(event, _ID_FIELDS[type(event)])}", {})
 
 
-# Index space: where the event stands that an id such as `i3` names; of a run that is its end.
+# Index space: the event that an id such as `i3` names; for a run, its end.
 ITEM_SPACE: Final = "trace.items"
 _ID_FIELDS: Final[dict[type[Any], str]] = {
     did.ProposalCreated: "proposal_id",

@@ -1,8 +1,8 @@
 """The nouns of one trace: who plays which part, what is proposed, intended, run and claimed.
 
-The state holds what is still open, plus counters: ids count upwards, so an id below the counter
-that is not open has ended. What has ended is in the ledger. Of every artifact that a run left, the
-state holds eight bytes (`model.py`), because a claim may cite it at any time.
+The state has what is still open, plus counters: ids count upwards, so an id below the counter that
+is not open has ended. What has ended is in the ledger. Of every artifact that a run left, the state
+has eight bytes of the hash (`add_artifacts`), because a claim may cite it at any time.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ MAX_PROPOSALS, MAX_INTENTS, MAX_CLAIMS, MAX_FAILING = 500, 256, 400, 1_000
 
 
 class Stage(StrEnum):
-    """Where a trace stands: the document's nine states (TRC-008)."""
+    """The document's nine states of a trace (TRC-008)."""
 
     INITIALIZED = "initialized"
     PLANNING = "planning"
@@ -48,7 +48,7 @@ class Role(StrEnum):
 
 
 class Review(StrEnum):
-    """How a proposal stands with the critic."""
+    """The critic's review of a proposal."""
 
     PENDING = "pending"
     APPROVED = "approved"
@@ -58,7 +58,7 @@ class Review(StrEnum):
 
 
 class Consent(StrEnum):
-    """How an intent stands with the critic."""
+    """The critic's consent to an intent."""
 
     PENDING = "pending"
     APPROVED = "approved"
@@ -91,7 +91,7 @@ class ApprovalReason(StrEnum):
 
 
 class FailureKind(StrEnum):
-    """How a run ended badly. `died`: the process that ran it was gone; found later."""
+    """How a run failed. `died`: its process had exited, which was found later."""
 
     EXIT = "exit"
     SIGNAL = "signal"
@@ -103,7 +103,7 @@ class FailureKind(StrEnum):
 
 
 class RoleBinding(msgspec.Struct, frozen=True, cache_hash=True):
-    """Who plays a part: the agent, which holder of its name, and the key that signs."""
+    """The holder of a role: the agent, which holder of its name, and the key that signs."""
 
     role: Role
     agent: str
@@ -131,7 +131,7 @@ class ExecutionResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ExecutionFailure(msgspec.Struct, frozen=True, kw_only=True):
-    """The context of a run that failed. `evidence` is what a recovery saw: words, not proof."""
+    """The context of a failed run. `evidence` is a recovery's description, not a proof."""
 
     kind: FailureKind
     detail: str
@@ -197,14 +197,14 @@ class Execution(msgspec.Struct, frozen=True):
 
 
 class FailingStep(msgspec.Struct, frozen=True):
-    """A step that has failed and not yet gone well: how often, and which intent was the last."""
+    """A step that has failed and not succeeded since: how often, and its last intent."""
 
     failed: int
     intent: str
 
 
 class Claim(msgspec.Struct, frozen=True):
-    """One claim that stands: neither superseded nor withdrawn."""
+    """A standing claim: neither superseded nor withdrawn."""
 
     id: str
     event: str
@@ -214,7 +214,7 @@ class Claim(msgspec.Struct, frozen=True):
 
 
 class VerificationRun(msgspec.Struct, frozen=True):
-    """A verification under way: what it looks at is fixed when it starts (E-34)."""
+    """A running verification: its subject is fixed when it starts (E-34)."""
 
     id: str
     head: str
@@ -227,7 +227,7 @@ class State(msgspec.Struct, frozen=True):
     """One trace. `failing` counts failed attempts by step, `exhausted` the steps given up.
 
     `head` and `events` are the last event's hash and the number of events: what a verification
-    is about. `shelf` is read and extended by `model.py` only.
+    is about. Only `add_artifacts` and `holds_artifact` use `shelf`.
     """
 
     stage: Stage = Stage.INITIALIZED
@@ -270,7 +270,7 @@ class State(msgspec.Struct, frozen=True):
         return None
 
     def challenged_claims(self) -> list[Claim]:
-        """Claims with an open challenge, as they were issued."""
+        """Return the claims with an open challenge, in the order of their ids."""
         disputed = (claim for claim in self.claims.values() if claim.challenged_at is not None)
         return sorted(disputed, key=lambda claim: number_of_id(claim.id))
 
@@ -281,7 +281,7 @@ def number_of_id(name: str) -> int:
     return int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 16 else 0
 
 
-# What exactly is run, in one form: the same input gives the same bytes and the same hash.
+# The normalised input of a run: the same input gives the same bytes and the same hash.
 #
 # The input of a run is the canonical JSON of the tool, the argument list, the folder, the names of
 # variables and the time limit. The values of variables are not part of it.
@@ -346,7 +346,7 @@ def _shorten(sha256: str) -> bytes:
 
 
 def _page_holds(page: bytes, mark: bytes) -> bool:
-    """Only at a multiple of its length: bytes across two marks are no mark."""
+    """True if the page has the mark at a multiple of its length, not across two marks."""
     at = page.find(mark)
     while at >= 0 and at % MARK_BYTES:
         at = page.find(mark, at + 1)

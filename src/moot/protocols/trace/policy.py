@@ -17,10 +17,10 @@ from moot.core.canonical import canonical, check_profile
 from moot.core.errors import Malformed
 from moot.core.secrets import SECRET_PATTERNS, SecretPattern
 
-# What the keys of a policy meant when the first traces were signed, and for ever in their records.
+# The defaults when the first traces were signed. They may never change.
 #
-# A trace's record holds its policy whole, so nothing is read from here but a record that lacks a
-# key. A new trace begins with `DEFAULT_POLICY`, which may become stricter; these may not change.
+# They apply to records that lack a key; otherwise a record has its whole policy. A new trace begins
+# with `DEFAULT_POLICY`, which may become stricter.
 
 FIRST_HIGH_RISK: Final = (
     *("bash", "busybox", "cmd", "curl", "dash", "docker", "env", "fish", "git push", "ksh"),
@@ -90,7 +90,7 @@ class OnForgery(StrEnum):
 
 
 class ToolRule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How risky a tool is, and which commands (their first words) it is; none: its own name."""
+    """The risk of a tool, and the first words of its commands; none: the tool's name."""
 
     tool: str
     risk: Risk
@@ -104,9 +104,8 @@ def _tool_rules(programs: dict[Risk, tuple[str, ...]]) -> tuple[ToolRule, ...]:
 
 
 _FIRST_TOOLS: Final = _tool_rules({Risk.HIGH: FIRST_HIGH_RISK, Risk.CRITICAL: FIRST_CRITICAL_RISK})
-# Programs that can do much harm, or that run others, so that their name does not say what happens.
-# An interpreter does what a file says that somebody may look at: medium. With the program itself
-# among its words it is a shell by another name: high.
+# Programs that can do much harm, or that run other programs. An interpreter runs a file that one
+# can read: medium. With the code among its arguments it is like a shell: high.
 _PYTHONS: Final = ("python", "python2", "python3", *(f"python3.{minor}" for minor in range(8, 20)))
 _INTERPRETERS: Final = (
     *("awk", "bun", "deno", "find", "gawk", "lua", "make", "mawk", "ninja", "node", "npx"),
@@ -133,11 +132,11 @@ DEFAULT_ENVIRONMENT: Final = (
 class Policy(
     msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, cache_hash=True
 ):
-    """The rules of one trace. Every default is the safer one that still lets work go on.
+    """The rules of one trace. Every default is the safest that still lets work continue.
 
     `default_risk` is that of a tool which `tools` does not name. `distinct_roles` asks for four
-    different agents; even without it the executor judges nothing of its own. `environment` are the
-    variables a command may see without being named in its intent.
+    different agents; even without it the executor never judges its own work. `environment` are the
+    variables that a command gets without naming them in its intent.
     """
 
     approval_required_from: Risk = Risk.HIGH
@@ -156,7 +155,7 @@ class Policy(
     secrets: tuple[SecretPattern, ...] = FIRST_SECRETS
 
 
-# What a record means that says nothing; the policy of a new trace.
+# The policy of a record without one; the policy of a new trace.
 FIRST_POLICY: Final = Policy()
 DEFAULT_POLICY: Final = Policy(tools=DEFAULT_TOOLS, secrets=SECRET_PATTERNS)
 
@@ -181,7 +180,7 @@ def parse_policy(data: bytes | str) -> Policy:
 
 
 def _complete(policy: Policy, given: dict[str, Any]) -> Policy:
-    """With today's defaults for the keys that were left out."""
+    """Use today's defaults for the keys that were left out."""
     usual = {"tools": DEFAULT_POLICY.tools, "secrets": DEFAULT_POLICY.secrets}
     left_out = {key: value for key, value in usual.items() if key not in given}
     return msgspec.structs.replace(policy, **left_out)
@@ -207,7 +206,7 @@ def policy_document(policy: Policy) -> dict[str, Any]:
 
 
 def policy_hash(policy: Policy) -> str:
-    """Of its canonical bytes; empty if it cannot be written."""
+    """Return the hash of its canonical bytes; empty if it has none."""
     try:
         return hashlib.sha256(canonical(policy_document(policy))).hexdigest()
     except Malformed:

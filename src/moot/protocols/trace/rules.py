@@ -1,10 +1,9 @@
 """The rules of a trace, one row each: the norm's id, its code, its sentence, its check.
 
 TRC-nnn are requirements of the Agent Protocol, E-nn and T-nn the readings in
-docs/readings.md. `GUARDS` hold for every event, `RULES` for one kind of it: a decision
-asks them before an event is recorded, an audit asks them again of every recorded one.
-`WORDING_RULES` are about a command's wording. Intents and runs are in `rules.py`, claims and
-verifications in `rules.py`.
+docs/readings.md. `GUARDS` hold for every event, `RULES` for one kind of event: a
+decision checks them before an event is recorded, an audit checks them again for every recorded one.
+`WORDING_RULES` are about a command's wording.
 """
 
 from __future__ import annotations
@@ -14,8 +13,6 @@ from typing import Any, Final
 from moot.core.findings import Rule, Severity
 from moot.core.machine import Command, Event
 from moot.protocols.trace import checks as breach
-from moot.protocols.trace import checks as claims
-from moot.protocols.trace import checks as wording
 from moot.protocols.trace import commands as ask
 from moot.protocols.trace import events as did
 from moot.protocols.trace import tool_checks as tools
@@ -23,7 +20,7 @@ from moot.protocols.trace.lifecycle import EventCase, PermissionCase
 
 # Rows that several rule tables of a trace share, and the hints they have in common.
 
-STATUS_HINT: Final = "`moot trace status TRACE` shows what stands"
+STATUS_HINT: Final = "`moot trace status TRACE` shows what there is"
 PROPOSAL_RULE: Final = Rule("TRC-035", "unknown_proposal", "no such proposal stands",
                        breach.unknown_proposal, STATUS_HINT)  # fmt: skip
 
@@ -58,7 +55,7 @@ _EXECUTION = (
          STATUS_HINT),
     Rule("TRC-037", "other_execution", "the end does not fit the start",
          tools.end_differs_from_start, "name the run's own intent and input"),
-    Rule("TRC-036", "bad_output", "outputs have names of their own and stored bytes",
+    Rule("TRC-036", "bad_output", "each output has its own name and stored bytes",
          tools.bad_output, "store each output once and give it its own name"),
 )  # fmt: skip
 
@@ -71,11 +68,11 @@ TOOL_RULES: Final[dict[type[Event], tuple[Rule[Any], ...]]] = {
              requirement=("TRC-030", "TRC-056")),
         text_rule("TRC-031", "tool", "command", "justification", "declared_risk"),
         Rule("TRC-032", "input_mismatch", "the hash is not that of the input", tools.input_differs,
-             "leave the hash out: it is worked out from the command"),
+             "leave the hash out: Moot computes it from the command"),
         Rule("E-11", "risk_too_low", "the risk is higher than recorded", tools.risk_too_low,
-             "let the trace work out the risk", requirement="TRC-063"),
+             "let the trace compute the risk", requirement="TRC-063"),
         Rule("E-10", "approval_left_out", "the critic's approval was left out",
-             tools.approval_reasons_left_out, "let the trace work out who must agree",
+             tools.approval_reasons_left_out, "let the trace find out who must agree",
              requirement="TRC-063"),
         Rule("T-02", "bad_timeout", "the time limit is beyond the policy's", tools.bad_timeout,
              "ask for less time, or split the work"),
@@ -96,7 +93,7 @@ TOOL_RULES: Final[dict[type[Event], tuple[Rule[Any], ...]]] = {
         Rule("TRC-033", "unknown_intent", "there is no such intent", tools.unknown_intent,
              STATUS_HINT),
         Rule("TRC-058", "intent_closed", "it is no longer open", tools.intent_closed, STATUS_HINT),
-        Rule("E-10", "review_not_open", "this cannot be said of it any more",
+        Rule("E-10", "review_not_open", "its review can no longer change this way",
              tools.consent_not_open,
              "`moot trace intend TRACE PROPOSAL --supersedes INTENT ...` revises it",
              requirement="TRC-057"),
@@ -136,75 +133,75 @@ TOOL_RULES: Final[dict[type[Event], tuple[Rule[Any], ...]]] = {
 
 # The rules of claims, the final statement and verifications.
 
-_CLAIM = Rule("TRC-040", "unknown_claim", "no such claim stands", claims.unknown_claim,
+_CLAIM = Rule("TRC-040", "unknown_claim", "no such claim stands", breach.unknown_claim,
               STATUS_HINT)  # fmt: skip
 
 CLAIM_RULES: Final[dict[type[Event], tuple[Rule[Any], ...]]] = {
     did.ClaimIssued: (
         number_rule("claim_id", "claim_count"),
         text_rule("TRC-039", "text"),
-        Rule("E-14", "bad_confidence", "confidence is a number from 0 to 1", claims.bad_confidence,
+        Rule("E-14", "bad_confidence", "confidence is a number from 0 to 1", breach.bad_confidence,
              "such as 0.85", requirement="TRC-039"),
-        Rule("TRC-064", "claim_unproven", "a claim needs evidence", claims.too_little_evidence,
+        Rule("TRC-064", "claim_unproven", "a claim needs evidence", breach.too_little_evidence,
              "cite artifacts that runs of this trace left: --evidence SHA256"),
         Rule("T-05", "unknown_evidence", "evidence comes from a run of this trace",
-             claims.unknown_evidence, "`moot trace status TRACE` lists what runs have left",
+             breach.unknown_evidence, "`moot trace status TRACE` lists what runs have left",
              requirement="TRC-064"),
         Rule("TRC-022", "execution_running", "a run must have ended before it is claimed from",
-             claims.running_evidence, "wait until it has ended"),
+             breach.running_evidence, "wait until it has ended"),
         Rule("TRC-041", "unknown_claim", "only a standing claim is superseded",
-             claims.supersedes_unknown_claim, STATUS_HINT),
-        Rule("T-03", "too_many_open", "too many claims stand", claims.too_many_claims,
+             breach.supersedes_unknown_claim, STATUS_HINT),
+        Rule("T-03", "too_many_open", "too many claims stand", breach.too_many_claims,
              "supersede or withdraw one"),
-        Rule("TRC-054", "artifact_missing", "cited bytes are gone", claims.missing_artifact,
+        Rule("TRC-054", "artifact_missing", "cited bytes are gone", breach.missing_artifact,
              "restore the artifact before the verification", Severity.WARNING),
     ),
     did.ClaimChallenged: (_CLAIM, text_rule("TRC-040", "reason")),
     did.ClaimWithdrawn: (_CLAIM,),
     did.FinalStatementSigned: (
         text_rule("TRC-042", "statement"),
-        Rule("TRC-065", "claim_disputed", "a challenge is open", claims.open_challenge,
+        Rule("TRC-065", "claim_disputed", "a challenge is open", breach.open_challenge,
              "supersede the claim with a better one, or withdraw it"),
-        Rule("E-08", "execution_running", "a run has not ended", claims.still_running,
-             "wait until it has ended; if its process is gone: `moot trace recover TRACE`",
+        Rule("E-08", "execution_running", "a run has not ended", breach.still_running,
+             "wait until it has ended; if its process has exited: `moot trace recover TRACE`",
              requirement="TRC-065"),
-        Rule("TRC-042", "nothing_claimed", "no claim stands", claims.nothing_claimed,
+        Rule("TRC-042", "nothing_claimed", "no claim stands", breach.nothing_claimed,
              "claim what was found first", requirement="TRC-065"),
         Rule("TRC-042", "bundle_differs", "the bundle is not the claims that stand",
-             claims.bundle_differs, "let the trace bundle them"),
+             breach.bundle_differs, "let the trace bundle them"),
     ),
     did.VerificationRunStarted: (
         number_rule("run_id", "run_count"),
         Rule("E-41", "verification_running", "a verification has not ended",
-             claims.already_verifying, "complete it first", requirement="TRC-043"),
-        Rule("TRC-068", "subject_differs", "a verification is about all that stands",
-             claims.subject_differs, "let the trace say what is verified"),
+             breach.already_verifying, "complete it first", requirement="TRC-043"),
+        Rule("TRC-068", "subject_differs", "a verification is about all events so far",
+             breach.subject_differs, "let the trace say what is verified"),
     ),
     did.VerificationRunCompleted: (
         Rule("TRC-043", "verification_not_started", "no such verification is under way",
-             claims.not_verifying, "start one first: `moot trace audit TRACE`"),
+             breach.not_verifying, "start one first: `moot trace audit TRACE`"),
         Rule("TRC-068", "subject_differs", "the report is about something else",
-             claims.report_subject_differs, "verify what stood when the verification began"),
-        Rule("TRC-047", "report_required", "the report must be stored", claims.no_report,
+             breach.report_subject_differs, "verify the events as of when it began"),
+        Rule("TRC-047", "report_required", "the report must be stored", breach.no_report,
              "store the report first and name its hash"),
     ),
 }  # fmt: skip
 
 
-# The rules of a command's wording: asked before an event is made of it, and never again.
+# The rules of a command's wording: checked before it becomes an event, and never again.
 
 _TEXT: tuple[Rule[Any], ...] = (
-    Rule("E-36", "unreadable_text", "a text cannot be written", wording.unreadable_text,
+    Rule("E-36", "unreadable_text", "a text cannot be written", breach.unreadable_text,
          "send whole characters"),
-    Rule("E-36", "text_too_long", "there is too much text", wording.too_long,
+    Rule("E-36", "text_too_long", "there is too much text", breach.too_long,
          "put long text into a file that a run leaves, and cite it"),
 )  # fmt: skip
 _ANY = (
     *_TEXT,
-    Rule("E-36", "too_many_items", "too many at once", wording.too_many_items, "give fewer"),
+    Rule("E-36", "too_many_items", "too many at once", breach.too_many_items, "give fewer"),
 )
 _RESULT = Rule("TRC-037", "result_missing", "an end says how it went",
-               wording.require_fields("result"), "give exit status and duration")  # fmt: skip
+               breach.require_fields("result"), "give exit status and duration")  # fmt: skip
 
 WORDING_RULES: Final[dict[type[Command], tuple[Rule[Any], ...]]] = {
     ask.OpenTrace: _ANY,
@@ -212,28 +209,28 @@ WORDING_RULES: Final[dict[type[Command], tuple[Rule[Any], ...]]] = {
         *_ANY,
         Rule("TRC-027", "proposal_incomplete",
              "a proposal says what it assumes and what evidence it expects",
-             wording.require_fields("assumptions", "expected_evidence"),
+             breach.require_fields("assumptions", "expected_evidence"),
              "an empty list says that there is none"),
     ),
     ask.ReviewProposal: (
         *_ANY,
         Rule("TRC-028", "bad_verdict", "approved, conditional, rejected or blocked",
-             wording.bad_review, "--verdict approved, conditional, rejected or blocked"),
+             breach.bad_review, "--verdict approved, conditional, rejected or blocked"),
     ),
     ask.SignIntent: (
         *_ANY,
-        Rule("TRC-031", "command_missing", "say which command will be run", wording.no_command,
+        Rule("TRC-031", "command_missing", "say which command will be run", breach.no_command,
              "after --, such as: -- pytest -q"),
-        Rule("TRC-031", "risk_missing", "say how risky it is", wording.no_risk,
+        Rule("TRC-031", "risk_missing", "say how risky it is", breach.no_risk,
              "--risk low, medium, high or critical"),
-        Rule("E-35", "secret_in_input", "a secret may not stand in the record",
-             wording.secret_in_input, "pass it in a variable: --env NAME"),
+        Rule("E-35", "secret_in_input", "a secret may not be in the record",
+             breach.secret_in_input, "pass it in a variable: --env NAME"),
         Rule("T-02", "bad_variable", "a variable is named, its value is not",
-             wording.bad_variable_name, "--env NAME, without =VALUE"),
+             breach.bad_variable_name, "--env NAME, without =VALUE"),
     ),
     ask.ReviewIntent: (
         *_TEXT,
-        Rule("E-10", "bad_verdict", "approved or blocked", wording.bad_consent,
+        Rule("E-10", "bad_verdict", "approved or blocked", breach.bad_consent,
              "--verdict approved or blocked", requirement="TRC-006"),
     ),
     ask.StartExecution: _ANY,
@@ -241,47 +238,47 @@ WORDING_RULES: Final[dict[type[Command], tuple[Rule[Any], ...]]] = {
     ask.FailExecution: (
         *_ANY,
         Rule("TRC-037", "failure_missing", "a failure says how it failed",
-             wording.require_fields("failure"), "give its kind and what was seen"),
+             breach.require_fields("failure"), "give its kind and what was seen"),
     ),
     ask.RecoverExecution: (
         *_ANY,
-        Rule("TRC-061", "evidence_missing", "say what shows that its process is gone",
-             wording.no_evidence_of_death, "such as: process 4711 is not running"),
+        Rule("TRC-061", "evidence_missing", "say what shows that its process has exited",
+             breach.no_evidence_of_death, "such as: process 4711 is not running"),
     ),
     ask.IssueClaim: (
         *_ANY,
         Rule("TRC-050", "artifact_hash_mismatch", "stored bytes have another hash",
-             wording.evidence_differs,
+             breach.evidence_differs,
              "`moot ledger doctor` shows which bytes differ; restore them from a backup"),
     ),
     ask.ChallengeClaim: (
         *_ANY,
         Rule("TRC-050", "artifact_missing", "only a claim may cite bytes that are gone",
-             wording.evidence_absent,
+             breach.evidence_absent,
              "cite what is stored: `moot trace status TRACE` lists what runs have left"),
         Rule("TRC-050", "artifact_hash_mismatch", "stored bytes have another hash",
-             wording.evidence_differs,
+             breach.evidence_differs,
              "`moot ledger doctor` shows which bytes differ; restore them from a backup"),
     ),
     ask.WithdrawClaim: _TEXT,
     ask.SignFinalStatement: _TEXT,
     ask.StartVerification: (
         *_TEXT,
-        Rule("E-26", "bad_profile", "strict, default or lenient", wording.bad_profile,
+        Rule("E-26", "bad_profile", "strict, default or lenient", breach.bad_profile,
              "--profile strict, default or lenient"),
     ),
     ask.CompleteVerification: (
         *_ANY,
-        Rule("TRC-046", "bad_verdict", "pass, pass-with-warnings or fail", wording.bad_verdict,
+        Rule("TRC-046", "bad_verdict", "pass, pass-with-warnings or fail", breach.bad_verdict,
              "say what the verification found"),
     ),
     ask.AbortTrace: _TEXT,
     ask.FailTrace: _TEXT,
     ask.RotateKey: (
         *_TEXT,
-        Rule("E-20", "bad_role", "planner, executor, critic or auditor", wording.bad_role,
+        Rule("E-20", "bad_role", "planner, executor, critic or auditor", breach.bad_role,
              "name one of the four parts"),
-        Rule("E-20", "bad_key", "that is no key", wording.bad_kid, "`moot agent show` names keys"),
+        Rule("E-20", "bad_key", "that is no key", breach.bad_kid, "`moot agent show` names keys"),
     ),
     ask.ReportForgery: _TEXT,
 }  # fmt: skip
@@ -293,7 +290,7 @@ GUARDS: Final[tuple[Rule[PermissionCase], ...]] = (
     Rule("TRC-052", "trace_ended", "this trace has ended", breach.trace_ended,
          "begin a new one that names it: `moot trace new`"),
     Rule("TRC-062", "role_policy_violation", "no part may do this", breach.not_in_charge,
-         "leave --as away, so that the workspace does it, or let a registered person do it"),
+         "leave --as out, so that the workspace does it, or let a registered person do it"),
     Rule("TRC-062", "role_policy_violation", "another part may do this", breach.wrong_role,
          "`moot trace status TRACE` shows who plays which part; let NAME do it"),
     Rule("E-20", "foreign_key", "this key does not play that part here", breach.wrong_key,
@@ -317,9 +314,9 @@ RULES: Final[dict[type[Event], tuple[Rule[Any], ...]]] = {
         Rule("E-12", "bad_policy", "the policy cannot be used", breach.unusable_policy,
              "docs/traces.md lists every key of a policy with its default"),
         Rule("E-17", "task_differs", "the task has another hash", breach.task_hash_differs,
-             "let the trace work out the hash"),
+             "let the trace compute the hash"),
         Rule("E-12", "policy_differs", "the policy has another hash", breach.policy_hash_differs,
-             "let the trace work out the hash"),
+             "let the trace compute the hash"),
     ),
     did.ProposalCreated: (
         number_rule("proposal_id", "proposal_count"),
@@ -338,7 +335,7 @@ RULES: Final[dict[type[Event], tuple[Rule[Any], ...]]] = {
     ),
     did.ProposalReviewed: (
         PROPOSAL_RULE,
-        Rule("E-37", "review_not_open", "this cannot be said of it any more",
+        Rule("E-37", "review_not_open", "its review can no longer change this way",
              breach.review_not_open,
              "the planner revises it: `moot trace propose TRACE --supersedes ID ...`",
              requirement=("TRC-029", "TRC-056")),
@@ -353,7 +350,7 @@ RULES: Final[dict[type[Event], tuple[Rule[Any], ...]]] = {
         Rule("E-20", "foreign_key", "the old key is another one", breach.old_key_differs,
              STATUS_HINT, requirement="TRC-066"),
         Rule("E-03", "duties_not_separated", "the new key plays a part already", breach.key_in_use,
-             "every part has a key of its own", requirement="TRC-001"),
+             "every role has its own key", requirement="TRC-001"),
     ),
     **TOOL_RULES,
     **CLAIM_RULES,

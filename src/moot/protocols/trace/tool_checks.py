@@ -47,10 +47,10 @@ def read_declared_risk(text: str) -> Risk:
 
 
 @lru_cache(1024)  # the same command is intended again and again, and audited each time
-def assess_risk(policy: Policy, tool: str, command: CommandWords, said: str) -> Risk:
+def assess_risk(policy: Policy, tool: str, command: CommandWords, declared: str) -> Risk:
     if not is_named_tool(policy, tool, command):
         return Risk.CRITICAL
-    return larger_risk(read_declared_risk(said), risk_by_policy(policy, tool, command))
+    return larger_risk(read_declared_risk(declared), risk_by_policy(policy, tool, command))
 
 
 def risk_by_policy(policy: Policy, tool: str, command: CommandWords) -> Risk:
@@ -74,7 +74,7 @@ def risk_by_policy(policy: Policy, tool: str, command: CommandWords) -> Risk:
 
 
 def is_named_tool(policy: Policy, tool: str, command: CommandWords) -> bool:
-    """Is this command the named tool? A path to a program of that name is not: it may be any."""
+    """True if this command is the named tool; a path to a program is not: it may be any file."""
     firsts = [
         first for rule in policy.tools if rule.tool == tool for first in _first_words_of(rule)
     ]
@@ -86,7 +86,7 @@ def is_named_tool(policy: Policy, tool: str, command: CommandWords) -> bool:
 def approval_reasons(
     policy: Policy, proposal: Proposal | None, tool: str, risk: Risk, replaces: Intent | None
 ) -> tuple[ApprovalReason, ...]:
-    """Return why the critic must agree; empty if nobody must (E-09, E-10, E-40)."""
+    """Return why the critic must agree; empty if it need not (E-09, E-10, E-40)."""
     return tuple(_list_reasons(policy, proposal, tool, risk, replaces))
 
 
@@ -112,7 +112,7 @@ def _begins_with(command: CommandWords, first: CommandWords) -> bool:
 
 
 def _contains_in_order(command: CommandWords, first: CommandWords) -> bool:
-    """The same program, then the same words in their order, with any others in between."""
+    """True for the same program, then the same words in order, with any others between."""
     rest = iter(command[1:])
     return command[:1] == first[:1] and all(word in rest for word in first[1:])
 
@@ -159,7 +159,7 @@ def risk_too_low(case: EventCase[did.ToolIntentSigned]) -> Breaches:
 
 
 def approval_reasons_left_out(case: EventCase[did.ToolIntentSigned]) -> Breaches:
-    """An intent that left out why it needs the critic would run without approval."""
+    """Refuse an intent without the reasons for approval: it would run without the critic."""
     event, state = case.event, case.state
     replaces = state.intents.get(event.supersedes or "")
     reasons = approval_reasons(
@@ -300,8 +300,8 @@ def proposal_no_longer_approved(case: EventCase[did.ToolExecutionStarted]) -> Br
     proposal = case.state.proposals.get(intent.proposal) if intent is not None else None
     if intent is None or (proposal is not None and proposal.review in _APPROVED):
         return
-    standing = proposal.review if proposal is not None else "superseded"
-    yield f"{intent.proposal} is {standing}", "intent_id"
+    review = proposal.review if proposal is not None else "superseded"
+    yield f"{intent.proposal} is {review}", "intent_id"
 
 
 def step_exhausted(case: EventCase[did.ToolExecutionStarted]) -> Breaches:
@@ -337,15 +337,11 @@ def not_reserved(case: EventCase[did.ToolExecutionStarted]) -> Breaches:
             yield f"{scope} is not reserved for the executor", "reservations", None, known
 
 
-def _execution_of(
-    case: EventCase[did.ExecutionEnded],
-) -> Execution | None:
+def _execution_of(case: EventCase[did.ExecutionEnded]) -> Execution | None:
     return case.state.running.get(case.event.execution_id)
 
 
-def unknown_execution(
-    case: EventCase[did.ExecutionEnded],
-) -> Breaches:
+def unknown_execution(case: EventCase[did.ExecutionEnded]) -> Breaches:
     """TRC-037: one end for one start."""
     name, state = case.event.execution_id, case.state
     if _execution_of(case) is None:
@@ -354,9 +350,7 @@ def unknown_execution(
         yield ended if over else f"no run {name[:40]!r} was started", "execution_id"
 
 
-def end_differs_from_start(
-    case: EventCase[did.ExecutionEnded],
-) -> Breaches:
+def end_differs_from_start(case: EventCase[did.ExecutionEnded]) -> Breaches:
     """TRC-037: an end names the same intent and input as its start."""
     run = _execution_of(case)
     ending = (case.event.intent_id, case.event.input_artifact)
@@ -374,7 +368,7 @@ def bad_output(case: EventCase[did.ExecutionEnded]) -> Breaches:
     names = [output.name for output in case.event.outputs]
     for output in case.event.outputs:
         if not output.name.strip() or names.count(output.name) > 1 or not HASH.match(output.sha256):
-            yield f"{output.name[:40]!r} is no output of its own", "outputs"
+            yield f"{output.name[:40]!r} is no output with its own name and hash", "outputs"
 
 
 def failed_exit(case: EventCase[did.ToolExecutionCompleted]) -> Breaches:

@@ -54,7 +54,7 @@ def parse_event(event_type: str, payload: bytes | str) -> Event:
 
 
 def _invalid(error: msgspec.ValidationError) -> Malformed:
-    """The library says `... - at `$.a.b``; the place is ours to name."""
+    """Move the place from msgspec's message (`... - at `$.a.b``) into `where`."""
     what, _, place = str(error).partition(" - at ")
     return Malformed(what, code="schema_invalid", where=place.strip("`").lstrip("$."))
 
@@ -66,7 +66,7 @@ class ProposalView(msgspec.Struct, frozen=True):
 
 
 class IntentView(msgspec.Struct, frozen=True):
-    """An open intent. The state does not hold what it would run: whoever shows that adds it."""
+    """An open intent. The caller adds the command, which is not in the state."""
 
     id: str
     proposal: str

@@ -1,7 +1,7 @@
 """The final document: seven sections, every dissent in full, every vote on record.
 
-Written from the record alone and the same every time. Texts of others are escaped, so that no
-section can be forged from within another.
+Written from the record alone: the same record gives the same document. Texts of others are
+escaped, so that no text can forge a section.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def list_decisions(record: Proceedings) -> list[tuple[LedgerMessage, PmDecision]
 
 
 def signer_of_decision(record: Proceedings, message: LedgerMessage) -> str:
-    """The person who signed a decision here; empty if unknown, vague if it came from files."""
+    """Return who signed a decision here; empty if unknown, vague if it came from files."""
     number = int(message.id.removeprefix("msg-"))
     if number <= record.state.imported:
         return "someone elsewhere"
@@ -107,7 +107,7 @@ def signer_of_decision(record: Proceedings, message: LedgerMessage) -> str:
 
 
 def find_final_decision(record: Proceedings) -> tuple[LedgerMessage, PmDecision] | None:
-    """The decision that ended the session; None while it goes on, or if the vote ended it."""
+    """Return the decision that ended the session; None if it is open, or the vote ended it."""
     all_decisions = list_decisions(record)
     ended = record.state.outcome not in (None, SessionOutcome.NO_PASSAGE)
     return all_decisions[-1] if ended and all_decisions else None
@@ -260,7 +260,7 @@ def _decision_line(record: Proceedings, message: LedgerMessage, content: PmDecis
 
 
 def _dissent(record: Proceedings) -> Iterator[str]:
-    """Whoever voted NO on the last ballot, in their own words."""
+    """Quote the seats that voted NO on the last ballot."""
     last = last_counted_ballot(record)
     against = [] if last is None else list_dissenters(last)
     if not against:

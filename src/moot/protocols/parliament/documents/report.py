@@ -146,7 +146,7 @@ _STATUS_TONES: Final[dict[AmendmentStatus, page.Tone]] = {
     AmendmentStatus.INCORPORATED: "good",
     AmendmentStatus.REJECTED: "bad",
 }
-# Where a session stands, where its own word for it says little to a reader.
+# The status of a session in words, where the protocol's own word says little to a reader.
 _WAITING: Final = {"pm_review": "waiting for a person"}
 # The turning points of a session; the rest is in the ledger file.
 _TURNING_POINTS: Final = frozenset(

@@ -57,7 +57,7 @@ class OwnSeat(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TurnContext(msgspec.Struct, frozen=True, kw_only=True):
-    """The context of a turn; `you` is left away where it is nobody's."""
+    """The context of a turn; without a seat, `you` is left out."""
 
     session: SessionFile
     bill: BillFile

@@ -1,6 +1,6 @@
 """Each file against the others: one problem, one bill, one history of votes.
 
-A check yields a finding for each disagreement, with the file and the key where it stands.
+A check yields a finding for each disagreement, with its file and key.
 """
 
 from __future__ import annotations
@@ -156,7 +156,7 @@ def check_seats(book: FourFiles) -> Findings:
     reps = book.session["representatives"]
     if len(book.seats) != len(reps):
         why, where = "two have one id", f"{SESSION_FILE}#representatives"
-        yield make_finding("PAR-093", "taken", why, where, "every seat has an id of its own")
+        yield make_finding("PAR-093", "taken", why, where, "every seat has its own id")
     for place, seat in enumerate(reps):
         where = f"{SESSION_FILE}#representatives[{place}]"
         if seat["is_quiet"] != (seat["quiet_until_round"] is not None):
@@ -215,7 +215,7 @@ def check_drafter(book: FourFiles) -> Findings:
 
 
 def check_amendments(book: FourFiles) -> Findings:
-    """PAR-044 and PAR-047: each amendment is new, and stands in the bill file as proposed."""
+    """PAR-044 and PAR-047: each amendment is new, and is in the bill file as proposed."""
     proposed: dict[str, PlacedMessage] = {}
     for entry in book.messages_of_kind(Kind.AMENDMENT):
         name = entry.content["amendment_id"]
@@ -227,7 +227,7 @@ def check_amendments(book: FourFiles) -> Findings:
         return
     rows = {row["amendment_id"]: row for row in book.bill["amendments"]}
     if len(rows) != len(book.bill["amendments"]):
-        why, where = "an amendment stands there twice", f"{BILL_FILE}#amendments"
+        why, where = "an amendment is there twice", f"{BILL_FILE}#amendments"
         yield make_finding("PAR-044", "taken", why, where, "one row an amendment")
     for name in proposed.keys() - rows.keys():
         why, where = f"{name} is missing", f"{BILL_FILE}#amendments"
@@ -296,7 +296,7 @@ def _support_findings(row: dict[str, Any], drafter: str | None, where: str) -> F
     endorsers = {seat for seat, position in stands.items() if position == Position.ENDORSE}
     carried = drafter in endorsers or bool(endorsers - {row["proposed_by"]})
     if row["status"] == AmendmentStatus.INCORPORATED and not carried:
-        why = "nobody but its proposer was for it"
+        why = "only its proposer was for it"
         hint = "the proposer and one other endorse it, or the drafter does"
         yield make_finding("PAR-116", "not_carried", why, f"{where}.status", hint)
 
@@ -347,7 +347,7 @@ def check_summaries(book: FourFiles) -> Findings:
     for place, row in enumerate(book.summaries):
         where = f"{SUMMARIES_FILE}#[{place}]"
         if row["round"] in rounds:
-            why, hint = f"round {row['round']} stands there twice", "one row a round"
+            why, hint = f"round {row['round']} is there twice", "one row for each round"
             yield make_finding("PAR-119", "taken", why, f"{where}.round", hint)
         rounds.add(row["round"])
         count = limits.count(row["summary"])

@@ -35,7 +35,7 @@ from moot.protocols.parliament.messages.shapes import (
     whole_number,
 )
 
-# What stands in session.json and bill.json, as frozen values in the order the files print it.
+# The content of session.json and bill.json, as frozen values in the order of the files.
 
 
 class TemperatureRow(msgspec.Struct, frozen=True):

@@ -71,7 +71,7 @@ def check_order(book: FourFiles) -> Findings:
             )
         if _moment(entry) < _moment(before):
             why = "it is earlier than the message before it"
-            where, hint = f"{entry.where}.timestamp", "check the clock of whoever wrote it"
+            where, hint = f"{entry.where}.timestamp", "check the clock of its author"
             yield make_finding("PAR-008", "earlier_than_before", why, where, hint, WARNING)
     if book.session is not None and book.entries:
         last, now = book.entries[-1], book.session["current_round"]
@@ -88,7 +88,7 @@ def _moment(entry: PlacedMessage) -> str:
 
 
 def check_senders(book: FourFiles) -> Findings:
-    """PAR-009 and PAR-024: whoever speaks or is spoken to has a seat."""
+    """PAR-009 and PAR-024: every sender and every receiver has a seat."""
     if book.session is None:
         return
     for entry in book.entries:
@@ -195,7 +195,7 @@ def _clock_findings(session: dict[str, Any], seats: int, counted: dict[int, int]
 
 
 def _clock_severity(name: str, session: dict[str, Any]) -> Severity:
-    """C-06: fewer sentences than three in a late round harm nobody; scripts write two."""
+    """C-06: only warn of fewer than three sentences in a late round; scripts write two."""
     is_stricter = name == "response_budget" and session["debate_clock"][name] in (1, 2)
     return WARNING if is_stricter and session["current_round"] >= 4 else Severity.ERROR
 
@@ -312,7 +312,7 @@ MISSING_RULES: Final = {
     SUMMARIES_FILE: "PAR-120",
 }
 _FROM_RECORD: Final = "`moot parliament export DIR` writes it where the session is on record; "
-_ASK: Final = "with only the files at hand, ask whoever ran the session for it"
+_ASK: Final = "if you have only the files, ask the person who ran the session for it"
 _MISSING_HINTS: Final = {
     LEDGER_FILE: f"{_FROM_RECORD}{_ASK}: nothing else holds the messages",
     SESSION_FILE: f"{_FROM_RECORD}{_ASK}: nothing else names the seats and their motives",
@@ -323,7 +323,7 @@ _MISSING_HINTS: Final = {
 
 
 def inspect_files(files: Mapping[str, bytes | None]) -> tuple[Finding, ...]:
-    """Return everything that is wrong with the files (PAR-130); None stands for a missing file."""
+    """Return everything that is wrong with the files (PAR-130); None is a missing file."""
     documents: dict[str, Any] = {}
     findings: list[Finding] = []
     for name in FILES:
@@ -365,14 +365,14 @@ def _read_file(name: str, data: bytes | None, documents: dict[str, Any]) -> Iter
 
 
 def _has_ended_round(documents: Mapping[str, Any]) -> bool:
-    """Whether a round must have ended; unknown, and so taken for granted, without a ledger."""
+    """True if a round must have ended; without a ledger it is unknown, and taken as true."""
     if LEDGER_FILE not in documents:
         return True
     return any(map(_follows_a_round, documents[LEDGER_FILE]["messages"]))
 
 
 def _follows_a_round(message: Any) -> bool:
-    """A message that ends a round, or that comes only after one."""
+    """True for a message that ends a round, or that comes only after one."""
     if not isinstance(message, dict):
         return False
     content, number = message.get("content"), message.get("round")

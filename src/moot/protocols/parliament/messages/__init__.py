@@ -4,11 +4,11 @@
                  prints them
     limits.py    how many exchanges a round has, how long a response may be, and how many votes
                  pass a bill
-    message.py   messages: as a seat sends them (the Agent Response Format) and as they stand in
-                 the ledger
+    message.py   messages: as a seat sends them (the Agent Response Format) and as the ledger
+                 has them
     schema.py    what a message must look like, type by type: one table of fields, then how its
                  fields must agree
-    shapes.py    shapes of JSON as tables: what must stand where, under which norm
+    shapes.py    shapes of JSON as tables: which keys and values, under which norm
 
 Whether a message fits the moment of a session is decided by the rules one folder up.
 """

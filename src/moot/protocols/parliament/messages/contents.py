@@ -55,7 +55,7 @@ STANCE_MEANINGS: Final[dict[Stance, str]] = {
 
 
 class Position(StrEnum):
-    """Where a seat stands on an amendment."""
+    """A seat's position on an amendment."""
 
     ENDORSE = "endorse"
     OPPOSE = "oppose"
@@ -172,7 +172,7 @@ class AmendmentStatus(StrEnum):
 
 
 class Content(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """The `content` of a message. An optional key that says nothing is left away."""
+    """The `content` of a message. An optional key without a value is left out."""
 
 
 class Scope(Content, frozen=True):

@@ -1,7 +1,6 @@
 """How many exchanges a round has, how long a response may be, and how many votes pass a bill.
 
-Plain numbers in, plain numbers out: a running session and a check of files alone both count
-with these, so neither can come to a different answer.
+Both a running session and a check of files count with these functions, so they cannot disagree.
 
 Round 1 has two exchanges a seat, round 6 and later one; ours fall evenly between (C-05).
 A response has six sentences in round 1 and three from round 4 on (C-06). Files from elsewhere may
@@ -58,7 +57,7 @@ def is_majority(yes: int, seats: int) -> bool:
 # of a list end nothing; what is left without a full stop is a sentence too. Every step looks at a
 # few characters only, so that the time grows with the length of the text and no faster.
 
-# A fence that nobody closes is code only where it opens a line.
+# A fence that is never closed is code only where it opens a line.
 _CODE: Final = re.compile(r"```.*?```|(?<![^\n])[ \t]{0,3}```.*\Z|`[^`\n]*`", re.DOTALL)
 # Also characters that are invisible: a full stop before one would otherwise not end its sentence.
 _BLANK: Final = r"\s\u00ad\u200b-\u200f\u2060-\u2064\u2800\u3164\ufeff"
@@ -110,7 +109,7 @@ def _sentence_ends(text: str) -> Iterator[int]:
 
 
 def _ends_sentence(plain: str, start: int, stop: re.Match[str]) -> bool:
-    """Is this the end of a sentence, with more to come?"""
+    """True if a sentence ends here and more text follows."""
     if stop["gap"]:
         return plain[_start_of_blanks(plain, start, stop.start()) - 1] not in ":,;"
     if stop[0] != ".":

@@ -1,4 +1,4 @@
-"""Messages: as a seat sends them (the Agent Response Format) and as they stand in the ledger.
+"""Messages: as a seat sends them (the Agent Response Format) and as the ledger has them.
 
 `response_findings` and `message_findings` take a document, as `shapes.read_json` gives it, and
 name every breach with its norm and its JSON path. `read_response` and `read_message` give the
@@ -88,7 +88,7 @@ def format_timestamp(at: Millis) -> str:
 
 
 def make_message(response: Response, number: int, round_number: int, at: Millis) -> LedgerMessage:
-    """PAR-082: the clerk fills id, round and timestamp; a motion is a message of its own."""
+    """PAR-082: the clerk fills id, round and timestamp; a motion is a separate message."""
     return fill_from(
         LedgerMessage,
         response,
@@ -121,8 +121,8 @@ def message_findings(document: Any, path: str = "") -> tuple[Finding, ...]:
         for name in FILLED_BY_CLERK
         for finding in _clerk_field_findings(name, document, path)
     ]
-    if "motion" in document:  # C-29: the clerk has taken it out
-        why, hint = "a motion is an entry of its own", "move it into a MOTION"
+    if "motion" in document:  # C-29: the clerk makes it a message
+        why, hint = "a motion is a separate entry", "move it into a MOTION"
         findings.append(
             make_finding("PAR-041", "unknown_field", why, join_path(path, "motion"), hint)
         )
@@ -227,7 +227,7 @@ def _address_findings(kind: str, document: Document, path: str) -> Iterator[Find
         if "to" in document and document["to"] == document.get("from"):
             yield make_finding(rule, "asks_itself", "this goes to oneself", to, "name another seat")
     elif document.get("to") is not None:
-        why = f"{kind} is addressed to nobody"
+        why = f"{kind} has no receiver"
         yield make_finding("PAR-005", "unknown_field", why, to, 'leave "to" away')
     if kind == Kind.ANSWER:
         yield from _require_field(document, "in_reply_to", rule, reply)
@@ -252,7 +252,7 @@ def _motion_findings(document: Document, path: str) -> Iterator[Finding]:
         return
     if document.get("type") not in ADDRESSED:
         why = "only a question or an answer carries a motion"
-        yield make_finding("PAR-040", "motion_not_allowed", why, where, "send a MOTION of its own")
+        yield make_finding("PAR-040", "motion_not_allowed", why, where, "send a separate MOTION")
     yield from MOTION(_motion_content(motion), where)
 
 

@@ -1,8 +1,8 @@
-"""Shapes of JSON as tables: what must stand where, under which norm.
+"""Shapes of JSON as tables: which keys and values, under which norm.
 
-A check takes a value and its path and yields a finding for each breach, so that one reading of a
+A check takes a value and its path and yields a finding for each breach, so that one pass over a
 document names everything that is wrong with it. `read_json` is strict: bytes that are not exactly
-one JSON text, or hold a key twice, are Malformed. Two readers could each take another of the two.
+one JSON text, or have a key twice, are Malformed, because readers could disagree on which counts.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def read_json(data: bytes | str, limit: int = MAX_BYTES) -> Any:
     try:
         raw = data.encode() if isinstance(data, str) else data
     except UnicodeEncodeError:
-        raise Malformed("the text holds half a character", code="not_json") from None
+        raise Malformed("the text has a lone surrogate", code="not_json") from None
     if len(raw) > limit:
         raise Malformed(
             f"larger than {limit} bytes", code="too_large", hint="send less in one message"
@@ -59,7 +59,7 @@ def _decode_without_repeated_keys(raw: bytes) -> Any:
         holder, name = doubled[0]
         path = _path_to(holder, value, "")
         raise Malformed(
-            f"the key {show_value(name)} stands twice",
+            f"the key {show_value(name)} is there twice",
             code="duplicate_key",
             where=join_path(path or "", name),
             hint="say every key once",
@@ -73,7 +73,7 @@ def _first_repeated(names: Iterable[str]) -> str:
         if name in seen:
             return name
         seen.add(name)
-    raise ValueError("no name stands there twice")
+    raise ValueError("no name is there twice")
 
 
 def _path_to(wanted: Any, value: Any, path: str) -> str | None:
@@ -128,7 +128,7 @@ class ShapeField(msgspec.Struct, frozen=True):
 
 
 def object_of(rule: str, *each: ShapeField) -> Check:
-    """Return an object with exactly these keys."""
+    """Return a check for an object with exactly these keys."""
     fields_by_name = {field.name: field for field in each}
 
     def check(value: Any, path: str) -> Iterator[Finding]:
@@ -166,7 +166,7 @@ def list_of(rule: str, of: Check) -> Check:
 
 
 def map_of(rule: str, of: Check, least: int = 0) -> Check:
-    """Return an object whose keys are free, with at least `least` of them."""
+    """Return a check for an object with any keys, at least `least` of them."""
 
     def check(value: Any, path: str) -> Iterator[Finding]:
         if not isinstance(value, dict):
@@ -249,7 +249,7 @@ def text_like(rule: str, pattern: re.Pattern[str], example: str) -> Check:
 
 
 def null_or(of: Check) -> Check:
-    """Null, or what `of` asks for."""
+    """Return a check for null, or what `of` asks for."""
 
     def check(value: Any, path: str) -> Iterator[Finding]:
         if value is not None:

@@ -1,7 +1,7 @@
 """A trace as a page: the verdict, what was claimed and objected, what rests on what, every check.
 
-The page is data for `moot.pages`, which draws it as HTML, markdown or JSON. It is a rendering;
-the exported record beside it is the proof.
+The page is data for `moot.pages`, which draws it as HTML, markdown or JSON. It only displays; the
+exported record is the proof.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ _EVENT_TONES: dict[str, page.Tone] = {
     "proposal_reviewed": "plain",
     "verification_run_completed": "good",
 }
-# Each event as a sentence; `says` begins with the id of what it is about.
-_TOLD = {
+# Each event as a sentence; `says` begins with the id of its subject.
+_SENTENCES = {
     "session_initialized": "{who} opened the trace: {says}",
     "proposal_created": "{who} made proposal {says}",
     "proposal_reviewed": "{who} reviewed proposal {says}",
@@ -66,7 +66,7 @@ _TOLD = {
 _REVIEWS = ("proposal_reviewed", "tool_intent_reviewed")  # an id, then what was said of it
 # More boxes than these cannot be read in one picture; the tables have everything.
 MAX_BOXES = 120
-# A longer first line is cut: the whole task stands below it.
+# A longer first line is cut: the whole task is below it.
 MAX_TITLE = 100
 
 
@@ -187,10 +187,10 @@ def _claims_table(events: list[Recorded[Any]], state: State) -> page.Table:
     for recorded in events:
         event = recorded.event
         if isinstance(event, did.ClaimIssued):
-            stands = event.claim_id in state.claims
-            standing = page.Cell("stands", "good") if stands else page.Cell("no longer", "neutral")
+            is_standing = event.claim_id in state.claims
+            cell = page.Cell("stands", "good") if is_standing else page.Cell("no longer", "neutral")
             name = page.Cell(event.claim_id, code=True)
-            rows.append((name, event.text, event.confidence, standing))
+            rows.append((name, event.text, event.confidence, cell))
     return page.Table(("Claim", "Text", "Confidence", "Standing"), tuple(rows), title="Claims")
 
 
@@ -213,9 +213,9 @@ def _finding_rows(audit: AuditReport) -> Iterable[page.FindingRow]:
 
 def _timeline_moment(line: views.TimelineLine) -> page.TimelineEntry:
     who = "Moot" if line.who == SYSTEM else line.who
-    told = _TOLD.get(line.what, "{who}: {what}: {says}")
+    template = _SENTENCES.get(line.what, "{who}: {what}: {says}")
     says = line.says.replace(" ", ", ", 1) if line.what in _REVIEWS else line.says
-    sentence = told.format(who=who, what=line.what.replace("_", " "), says=says).strip(" :")
+    sentence = template.format(who=who, what=line.what.replace("_", " "), says=says).strip(" :")
     return page.TimelineEntry(
         at=line.at,
         who="",
@@ -226,7 +226,7 @@ def _timeline_moment(line: views.TimelineLine) -> page.TimelineEntry:
 
 
 def _evidence_graph(events: list[Recorded[Any]]) -> page.Graph:
-    """From each claim to the runs it rests on, and to what they left."""
+    """Draw each claim, the runs that it rests on, and what these left."""
     graph = _EvidenceGraph()
     left: dict[str, str] = {}
     runs: dict[str, Recorded[Any]] = {}

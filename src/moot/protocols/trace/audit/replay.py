@@ -1,4 +1,4 @@
-"""A recorded trace gone through once, event by event, with the same rules that decided it."""
+"""One pass over a recorded trace, event by event, with the rules that decided it."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class TraceWalk:
         return self
 
     def take_event(self, recorded: Recorded[Any]) -> None:
-        """Check the next event against the state before it, then let the state follow."""
+        """Check the next event against the state before it, then apply it to the state."""
         event, kind = recorded.event, type(recorded.event)
         case = case_of(self.state, event, self._who_acts(recorded.actor))
         self._check_guards(case, recorded.seq)
@@ -60,7 +60,7 @@ class TraceWalk:
         self.state = evolve(self.state, recorded)
 
     def _check_guards(self, case: PermissionCase, seq: int) -> None:
-        """Ask the guards once per situation: most events of a trace are in the same one."""
+        """Check the guards once for each situation: most events of a trace share one."""
         state = case.state
         question = (case.kind, case.who, state.stage, state.final is None, state.roles)
         if question in self._passed:

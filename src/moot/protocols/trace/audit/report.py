@@ -1,7 +1,7 @@
-"""What an audit takes in and gives back: facts about the bytes, problems, checks, the report.
+"""The input and output of an audit: facts about the bytes, problems, checks, the report.
 
-`GRADES` says how grave each code is and what to do about it, `PROFILES` what strict and lenient
-audits judge differently.
+`GRADES` has the severity of each code and its remedy, `PROFILES` what strict and lenient audits
+judge differently.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class CheckStatus(StrEnum):
 
 
 class AuditSeverity(StrEnum):
-    """How grave a failure is, whatever the profile makes of it."""
+    """The severity of a failure, independent of the profile."""
 
     CRITICAL = "critical"
     HIGH = "high"
@@ -39,11 +39,11 @@ class ArtifactPresence(StrEnum):
 
 
 class AuditFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """What the checker of the bytes found. Only what is wrong is listed, by position.
+    """The result of checking the bytes. Lists only problems, by position.
 
-    `head` and `events` are what the ledger says it holds; `anchored` whether a checkpoint names
-    this head (None: nobody looked). `in_charge` are the keys of people and of the workspace; empty:
-    judged by name. An artifact that `artifacts` does not list counts as missing.
+    `head` and `events` are those of the ledger; `anchored`: a checkpoint names this head (None: not
+    checked). `in_charge` are the keys of people and of the workspace; empty: judged by name. An
+    artifact that `artifacts` does not list counts as missing.
     """
 
     trace: str
@@ -137,7 +137,7 @@ _BYTES = "restore the artifact from a copy and verify again"
 _REDO = "begin a new trace that names this one, and do it in order"
 _PEOPLE = "ask the people in charge whether this was meant to be"
 
-# Every code of an audit: how grave, what the default profile makes of it, what to do.
+# Every code of an audit: its severity, its status in the default profile, its remedy.
 GRADES: Final[dict[str, Grade]] = {
     "schema_invalid": Grade(_M, _F, _RESTORE),
     "hash_mismatch": Grade(_C, _F, _RESTORE),
@@ -163,7 +163,7 @@ GRADES: Final[dict[str, Grade]] = {
     "ordering_violation": Grade(_H, _F, _REDO),
     "clock_backwards": Grade(_L, _W, "set the machine's clock; order is by position"),
     "state_violation": Grade(_H, _F, _REDO),
-    "state_differs": Grade(_H, _F, "believe the replayed state, not the one that was told"),
+    "state_differs": Grade(_H, _F, "trust the replayed state, not the reported one"),
     "duties_not_separated": Grade(_H, _F, "give every part its own agent and key"),
     "execution_without_artifacts": Grade(_H, _F, _REDO),
     "input_mismatch": Grade(_H, _F, _REDO),
@@ -171,7 +171,7 @@ GRADES: Final[dict[str, Grade]] = {
     "incomplete": Grade(_C, _F, "fetch the whole trace, or restore it from a copy"),
     "not_anchored": Grade(_L, _W, "make a checkpoint: `moot ledger checkpoint`"),
 }
-# What a profile makes of a code, where it is not the usual. Integrity is the same in all.
+# Statuses that differ from the default profile. Integrity is the same in all.
 PROFILES: Final[dict[Profile, dict[str, CheckStatus]]] = {
     Profile.STRICT: dict.fromkeys(
         (

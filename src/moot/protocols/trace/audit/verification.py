@@ -124,7 +124,7 @@ def check_chain(walk: TraceWalk, facts: AuditFacts) -> Problems:
 
 
 def check_signatures(walk: TraceWalk, facts: AuditFacts) -> Problems:
-    """TRC-024, E-44: a signature that is missing is grave only where the document demands one."""
+    """TRC-024, E-44: a missing signature is serious only where the document demands one."""
     for seq, why in sorted(facts.signatures.items()):
         yield AuditProblem("sig_invalid", why, seq)
     for recorded in walk.events:
@@ -170,7 +170,8 @@ def check_claims(walk: TraceWalk, _facts: AuditFacts) -> Problems:
     for seq, sha256 in walk.unproven:
         yield AuditProblem("claim_unproven", "no run that had ended left it", seq, sha256)
     reported = {seq for seq, _ in walk.unproven}  # by the comparison of whole hashes
-    yield from (one for one in _broken_rules(walk, "claims") if one.seq not in reported)
+    broken = _broken_rules(walk, "claims")
+    yield from (problem for problem in broken if problem.seq not in reported)
     standing = walk.state.claims
     for recorded in walk.challenges:
         name = recorded.event.claim_id
@@ -284,39 +285,22 @@ CHECKS: Final = (
     NamedCheck("CHK_CHAIN_CONTINUITY", "every event names the one before", "events", check_chain),
     NamedCheck("CHK_SIGNATURE_VALIDITY", "every signature holds", "events", check_signatures),
     NamedCheck("CHK_KEY_STATUS", "every key was valid and played its part", "events", check_keys),
-    NamedCheck(
-        "CHK_ARTIFACT_EXISTENCE", "cited bytes are there", "artifacts", check_artifacts_exist
-    ),
-    NamedCheck(
-        "CHK_ARTIFACT_HASH_MATCH",
-        "cited bytes are unchanged",
-        "artifacts",
-        check_artifacts_match,
-    ),
+    NamedCheck("CHK_ARTIFACT_EXISTENCE", "cited bytes are there", "artifacts",
+               check_artifacts_exist),
+    NamedCheck("CHK_ARTIFACT_HASH_MATCH", "cited bytes are unchanged", "artifacts",
+               check_artifacts_match),
     NamedCheck("CHK_CLAIM_EVIDENCE_SUFFICIENCY", "claims rest on evidence", "claims", check_claims),
-    NamedCheck(
-        "CHK_ROLE_POLICY_CONFORMANCE",
-        "roles and policy were kept",
-        "events",
-        check_roles_and_policy,
-    ),
-    NamedCheck(
-        "CHK_FINALIZATION_INTEGRITY",
-        "one final bundle, complete",
-        "claims",
-        check_finalization,
-    ),
+    NamedCheck("CHK_ROLE_POLICY_CONFORMANCE", "roles and policy were kept", "events",
+               check_roles_and_policy),
+    NamedCheck("CHK_FINALIZATION_INTEGRITY", "one final bundle, complete", "claims",
+               check_finalization),
     NamedCheck("CHK_EVENT_ORDERING", "what needs another came after it", "events", check_ordering),
     NamedCheck("CHK_STATE_REPLAY", "every step was allowed", "events", check_replayed_states),
-    NamedCheck(
-        "CHK_SEPARATION_OF_DUTIES",
-        "nobody judged their own work",
-        "events",
-        check_separation_of_duties,
-    ),
+    NamedCheck("CHK_SEPARATION_OF_DUTIES", "nobody judged their own work", "events",
+               check_separation_of_duties),
     NamedCheck("CHK_EXECUTION_ARTIFACTS", "runs left input and output", "runs", check_executions),
     NamedCheck("CHK_COMPLETENESS", "nothing is missing at the end", "events", check_completeness),
-)
+)  # fmt: skip
 
 
 def audit_events(
@@ -328,7 +312,7 @@ def audit_events(
 def audit_walk(
     walk: TraceWalk, facts: AuditFacts, profile: Profile = Profile.DEFAULT
 ) -> AuditReport:
-    """The same for a walk that has already gone through the events, one by one as they came."""
+    """Audit a walk that has already taken all events."""
     counted = _count_subjects(walk)
     checks = tuple(_run_check(row, walk, facts, profile, counted) for row in CHECKS)
     first = _first_bad_event(checks)
@@ -366,7 +350,7 @@ def _run_check(
 
 
 def _worst_first(failures: list[AuditFailure]) -> list[AuditFailure]:
-    """What fails before what warns, then in order; long lists are cut, their count is not."""
+    """Sort failures before warnings, then by event; long lists are cut, their count is not."""
     ordered = sorted(
         failures, key=lambda failure: (failure.status is not CheckStatus.FAIL, failure.event or 0)
     )
