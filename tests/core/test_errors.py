@@ -48,7 +48,7 @@ def test_every_error_has_a_code_a_message_and_an_exit_code(
         (Malformed("bad"), "bad"),
     ],
 )
-def test_a_malformed_input_is_told_with_its_place(error: Malformed, text: str) -> None:
+def test_a_malformed_input_is_reported_with_its_place(error: Malformed, text: str) -> None:
     assert str(error) == text
     assert error.code == "malformed"
 

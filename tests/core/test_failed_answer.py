@@ -17,7 +17,7 @@ CRASHED = FailureKind.CRASHED
         FailedAnswer(CRASHED, 12, signal=9),
     ],
 )
-def test_every_failure_is_read_back_as_it_was_told(failure: FailedAnswer) -> None:
+def test_every_failure_is_read_back_as_it_was_written(failure: FailedAnswer) -> None:
     assert find_failed_answer(failure.sentence) == failure
     assert find_failed_answer(f"{failure.sentence} And more.") == failure
     assert REASONS[failure.kind] in failure.reason
@@ -48,5 +48,5 @@ def test_only_a_crash_has_a_number(failure: FailedAnswer, sentence: str) -> None
         "No usable answer: crashed, after 03 s.",
     ],
 )
-def test_what_is_told_otherwise_is_somebodys_own_words(text: str) -> None:
+def test_a_sentence_in_another_form_is_not_a_failure(text: str) -> None:
     assert find_failed_answer(text) is None

@@ -52,7 +52,7 @@ def test_a_rule_reports_every_place() -> None:
     )
 
 
-def test_a_breach_without_words_speaks_the_rules_own_sentence() -> None:
+def test_a_breach_without_a_message_shows_the_rules_sentence() -> None:
     (found,) = check_all(RULES, [])
     assert (found.message, found.hint, found.severity) == (
         "there are no words",

@@ -63,7 +63,7 @@ def test_a_path_with_a_changed_byte_leads_elsewhere(data: st.DataObject) -> None
 
 @pytest.mark.requirement("LDG-031")
 @given(st.data())
-def test_growing_and_changing_step_by_step_equals_building_anew(data: st.DataObject) -> None:
+def test_growing_and_changing_step_by_step_equals_building_at_once(data: st.DataObject) -> None:
     leaves: list[bytes] = []
     nodes: Nodes = {}
     for step in range(data.draw(st.integers(1, 8))):

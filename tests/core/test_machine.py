@@ -89,12 +89,12 @@ def test_a_due_is_overdue_from_its_limit_on(by: int | None, overdue: bool) -> No
     assert Due(who="a", what="b", by=by).is_overdue(100) is overdue
 
 
-def test_nobody_is_at_the_keyboard_unless_it_is_said() -> None:
+def test_an_actor_is_unattended_by_default() -> None:
     actor = VerifiedActor("amber-otter", 1, "0" * 32, KeyClass.HUMAN)
     assert actor == VerifiedActor("amber-otter", 1, "0" * 32, KeyClass.HUMAN, None, attended=False)
 
 
-def test_a_due_waits_for_no_holder_and_is_owed_to_none_unless_it_is_said() -> None:
+def test_a_due_has_no_holder_and_no_creditor_by_default() -> None:
     due = Due(who="amber-otter", what="answer")
     assert (due.epoch, due.instead, due.owed_to, due.owed_to_epoch) == (0, None, "", 0)
 
@@ -141,7 +141,7 @@ def test_events_are_found_by_type_and_types_by_event() -> None:
         ("lamp.lamp_lit", {"room": "hall", "lumens": "many"}),
     ],
 )
-def test_what_a_newer_program_wrote_is_said_to_be_so(kind: str, data: dict[str, Any]) -> None:
+def test_a_record_of_a_newer_program_is_reported_as_such(kind: str, data: dict[str, Any]) -> None:
     with pytest.raises(StoreFailed) as caught:
         machine().read_event(kind, data)
     assert caught.value.code == "newer_record"

@@ -145,7 +145,7 @@ def test_a_heading_interrupts_a_paragraph() -> None:
     assert kinds("text\n# a\ntext") == "text heading text"
 
 
-def test_a_setext_heading_is_told_on_its_underline_and_is_no_heading() -> None:
+def test_a_setext_heading_is_reported_on_its_underline_and_is_no_heading() -> None:
     equals, dashes = (
         line for line in scan_lines("a\n===\nb\nc\n  -  ") if line.kind is LineKind.SETEXT
     )
@@ -247,7 +247,7 @@ def test_an_empty_fence_has_no_code() -> None:
         ("<!-- a <!-- b -->", "a <!-- b"),
     ],
 )
-def test_a_comment_alone_on_its_line_is_told_with_what_it_says(text: str, value: str) -> None:
+def test_a_comment_alone_on_its_line_is_reported_with_what_it_says(text: str, value: str) -> None:
     line = only(text)
     assert (line.kind, line.value) == (LineKind.COMMENT, value)
 

@@ -86,7 +86,7 @@ def test_paths_and_near_misses_are_not_streams(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["registry/x", "registry/registry"])
-def test_there_is_one_registry_and_no_stream_beside_it(text: str) -> None:
+def test_there_is_one_registry_and_no_stream_below_it(text: str) -> None:
     with pytest.raises(Malformed) as caught:
         require_stream_name(text)
     assert caught.value.code == "bad_id"

@@ -192,7 +192,7 @@ def test_a_page_is_compressed_only_if_it_is_longer_than_a_kibibyte() -> None:
     assert long.encode() not in PagedMap({"a": long}).to_stored()
 
 
-def test_maps_of_different_sizes_are_told_apart_without_looking_into_their_pages() -> None:
+def test_maps_of_different_sizes_differ_without_reading_their_pages() -> None:
     names = [f"n{number}" for number in range(9) if not _begins_page(f"n{number}")]
     few, more = (stored(PagedMap({n: Entry(n, 0) for n in names[:count]})) for count in (3, 4))
     assert few != more

@@ -114,7 +114,7 @@ def test_the_hash_covers_the_body_the_key_and_the_signature() -> None:
     assert all(sealed != other for other in others)
 
 
-def test_a_record_without_its_signature_has_the_hash_that_its_signer_told() -> None:
+def test_a_record_without_its_signature_has_the_hash_from_its_signer() -> None:
     sealed = seal(body(), SIGNER)
     unshown = Record(sealed.stream, sealed.seq, sealed.kid, sealed.raw, b"")
     unshown.fix_hash(sealed.hash)

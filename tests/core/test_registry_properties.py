@@ -210,7 +210,7 @@ ANY_EVENT = st.sampled_from(EVENTS).flatmap(
 @pytest.mark.requirement("REG-35")
 @settings(max_examples=examples(150))
 @given(st.lists(ANY_EVENT, max_size=8))
-def test_whatever_stands_in_the_ledger_evolves(events: list[Event]) -> None:
+def test_whatever_is_in_the_ledger_evolves(events: list[Event]) -> None:
     scenario = RegistryScenario()
     scenario.agent()
     for event in events:

@@ -567,7 +567,7 @@ def test_an_empty_block_says_that_it_is_empty(block: Block, words: str) -> None:
     assert words in to_markdown(report)
 
 
-def test_times_are_told_as_people_tell_them() -> None:
+def test_times_are_written_as_people_write_them() -> None:
     assert human_time("2026-11-16T00:24:18.677Z") == "16 Nov 2026, 00:24 UTC"
     assert human_time("2026-11-16T01:24:18+02:00") == "15 Nov 2026, 23:24 UTC"
     for odd in ("yesterday", "2026-13-16T00:24:18Z", "0001-01-01T00:00:00+14:00", ""):
@@ -614,7 +614,7 @@ def test_reasons_stand_with_the_decision_and_ids_are_folded() -> None:
     assert "Ids and hashes" in Page(to_html(report)).text_of("summary")
 
 
-def test_a_tone_is_never_told_by_colour_alone() -> None:
+def test_a_tone_is_never_shown_by_colour_alone() -> None:
     cells = tuple((Cell(tone, tone),) for tone in ("good", "bad", "caution", "neutral"))
     report = page("kestrel", (Table(("Tone",), cells),))
     signs = [text for _, text in Page(to_html(report)).texts if text in set("✓✕!○")]
@@ -703,7 +703,7 @@ def test_a_silent_round_is_a_gap() -> None:
     assert len(segments) == 2
 
 
-def test_twenty_agents_are_told_apart_without_colour() -> None:
+def test_twenty_agents_can_be_distinguished_without_colour() -> None:
     names = [f"agent-{index}" for index in range(20)]
     points = tuple(Point(at, Decimal("0.8")) for at in (1, 2))
     parsed = drawn(LineChart(tuple(Series(name, points) for name in names)))
@@ -722,7 +722,7 @@ def test_a_hollow_marker_is_explained() -> None:
     assert "A hollow marker means: did not approve." in to_html(page("kestrel", (chart,)))
 
 
-def test_a_chart_is_told_in_words_too() -> None:
+def test_a_chart_is_reported_in_words_too() -> None:
     report = page("kestrel", (BLOCK_KINDS["LineChart"],))
     parsed = Page(to_html(report))
     [figure] = [at for at in parsed.of("svg") if "aria-labelledby" in at]

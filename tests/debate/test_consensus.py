@@ -49,7 +49,7 @@ def judge(mode: str, threshold: str, *votes: str, agents: int | None = None) -> 
 
 
 def by_hand(rules: Rules, votes: dict[str, DebateVote]) -> ConsensusOutcome:
-    """Section 7 once more, in fractions and the readings' own words."""
+    """Section 7 computed independently, in fractions, by the readings."""
     threshold = Fraction(rules.consensus_threshold)
     counted = [votes[name] for name in rules.agents if name in votes]
     active = [vote for vote in counted if vote.stance is not Stance.DEFER]

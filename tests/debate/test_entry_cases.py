@@ -56,8 +56,8 @@ def test_what_somebody_else_began_is_left_where_it_is() -> None:
     added = prepare_entry(checked, draft, entry_id(9), NOW)
     assert added.keep_chars == len(begun)
     own = draft_placeholder(checked.course.rules, "red-fox")
-    anew = prepare_entry(checked, own, entry_id(9), NOW)
-    assert anew.keep_chars == begun.index("<!-- entry")
+    rewritten = prepare_entry(checked, own, entry_id(9), NOW)
+    assert rewritten.keep_chars == begun.index("<!-- entry")
 
 
 STATUS_LINE = "2026-03-01T09:01:00Z [author: red-fox] [status: yield]"

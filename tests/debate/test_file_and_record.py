@@ -22,7 +22,7 @@ from moot.protocols.debate import events as did
 from moot.protocols.debate.checker import check_session
 from moot.protocols.debate.drafts import EntryDraft
 from moot.protocols.debate.machine import MACHINE
-from moot.protocols.debate.views import view_for_speaker
+from moot.protocols.debate.views import view_status
 from moot.store.sqlite import SqliteStore
 from moot.workspace.relocatable_store import StoreWherever
 from moot.workspace.workspace import Workspace
@@ -456,7 +456,7 @@ def test_a_damaged_ledger_is_said_before_anything_of_the_file(place: Project) ->
     assert place.json("debate", "verify", "s.md").data["verdict"] == "tampered"
 
 
-# For whoever runs participants -------------------------------------------------------------------
+# Programs that run participants ------------------------------------------------------------------
 
 
 def test_a_runner_opens_looks_and_adds_by_plain_functions(place: Project) -> None:
@@ -466,13 +466,11 @@ def test_a_runner_opens_looks_and_adds_by_plain_functions(place: Project) -> Non
         stream = f"debate/{debates.read(file).document.session_id}"
         ((_, due),) = space.engine.agenda([stream])
         assert due.who == FOX
-        seen = view_for_speaker(debates.read(file), FOX, clock())
-        assert (seen.my_turn, seen.round, seen.entries) == (True, 1, ())
-        assert seen.context == "Which queue?"
+        status = view_status(debates.read(file), clock())
+        assert (status.may_speak, status.round, status.entries) == ((FOX,), 1, ())
         done = debates.add(file, DRAFT, clock, space)
         assert done.recorded == "signed"
-        assert view_for_speaker(debates.read(file), FOX, clock()).my_turn is False
-        assert view_for_speaker(debates.read(file), HEN, clock()).entries[0].body == "Because."
+        assert view_status(debates.read(file), clock()).may_speak == (HEN,)
         ((_, due),) = space.engine.agenda([stream])
         assert due.who == HEN
         with pytest.raises(Refused) as wrong:

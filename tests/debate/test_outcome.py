@@ -1,4 +1,4 @@
-"""What a debate came to, in words: the share that decides stands beside what is needed."""
+"""The result of a debate in words: the share that was reached, and the share that is needed."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ def test_a_body_is_read_without_the_blank_lines_around_it(
 @pytest.mark.requirement("BNC-100")
 @pytest.mark.requirement("BNC-102")
 def test_an_entry_that_broke_off_anywhere_is_only_incomplete() -> None:
-    """A-34, A-75: whatever is missing of it, its author can write it anew."""
+    """A-34, A-75: whatever is missing of it, its author can replace it."""
     base, tail = session(entry(1, "red-fox", stance="reject")), entry(2, "blue-hen", 1, 2)
     for size in range(2, len(tail) - 1):
         checked = check_session(base + tail[:size])

@@ -113,7 +113,7 @@ NAMED = st.sampled_from(["n/a", "bee, go on", "the cow says", "ant and bee", "no
 
 @st.composite
 def debates(draw: st.DrawFn) -> str:
-    """A session in which whoever may speak does, for a while; each stance at random."""
+    """A session in which each agent that may speak does, for a while; each stance at random."""
     order = draw(st.sampled_from([one.value for one in TurnOrder]))
     rules = {
         "turn_order": order,

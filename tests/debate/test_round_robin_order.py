@@ -1,4 +1,4 @@
-"""Who spoke too early in round-robin: a small rule beside its definition, tried on every round."""
+"""Who spoke too early in round-robin: the rule compared with its definition, on every round."""
 
 from __future__ import annotations
 

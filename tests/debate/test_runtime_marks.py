@@ -46,5 +46,5 @@ def test_a_timeout_is_noted_once() -> None:
 
 
 def test_the_version_of_the_machine_is_raised_on_purpose() -> None:
-    """Snapshots of another version are not read: all states would be worked out anew."""
+    """Snapshots of another version are not read: all states would be computed again."""
     assert MACHINE.version == 2

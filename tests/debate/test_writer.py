@@ -463,7 +463,7 @@ def test_in_free_text_a_few_words_are_enough() -> None:
     assert checked.document.entries[0].fields == ()
 
 
-# what was never yielded is its author's to write anew ---------------------------------------
+# an author may replace its own unfinished entry ---------------------------------------------
 
 
 @pytest.mark.requirement("BNC-094")

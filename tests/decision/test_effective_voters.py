@@ -1,4 +1,4 @@
-"""How many voters there really were: the same record gives the same figure, whoever counts it."""
+"""How many voters there really were: the same record gives the same figure everywhere."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .test_track_record import CRANE, HERON, OTTER, forecast, judged
 
 # Who of three erred, and how often just these: all, the first two, ..., nobody.
 KINDS = list(product((True, False), repeat=3))
-RARE = (1, 0, 0, 0, 0, 1, 1, 28)  # drawn anew, often nobody errs
+RARE = (1, 0, 0, 0, 0, 1, 1, 28)  # drawn again, often no one errs
 FEW = (4, 3, 2, 3, 1, 5, 4, 8)
 SOME = (20, 12, 9, 3, 2, 5, 4, 50)
 AROUND_FIFTY = (50, 30, 20, 51, 9, 40, 49, 300)

@@ -206,5 +206,5 @@ def test_every_step_of_a_decision_leads_where_it_should(
 
 
 def test_the_version_of_the_machine_is_raised_on_purpose() -> None:
-    """Snapshots of another version are not read: all states would be worked out anew."""
+    """Snapshots of another version are not read: all states would be computed again."""
     assert MACHINE.version == 8

@@ -122,7 +122,7 @@ ANY_EVENT = st.sampled_from(EVENTS).flatmap(
 
 
 @given(st.lists(ANY_EVENT, max_size=12))
-def test_whatever_stands_in_the_ledger_evolves(events: list[Event]) -> None:
+def test_whatever_is_in_the_ledger_evolves(events: list[Event]) -> None:
     state = State()
     for seq, event in enumerate(events):
         state = MACHINE.evolve(state, recorded(event, seq, "amber-otter", seq))

@@ -166,5 +166,5 @@ def test_meddling_leaves_the_errand_where_it_is_found() -> None:
 
 
 def test_the_version_of_the_machine_is_raised_on_purpose() -> None:
-    """Snapshots of another version are not read: all states would be worked out anew."""
+    """Snapshots of another version are not read: all states would be computed again."""
     assert EXAMPLE.version == 1

@@ -1,6 +1,6 @@
 """`moot trace export --agent-trace`: which lines agents were seen to write, by the draft 0.1.0.
 
-The draft's schema is written down here once more as checks, so that nothing is fetched.
+The draft's schema is repeated here as checks, so that nothing is fetched.
 """
 
 from __future__ import annotations

@@ -183,7 +183,7 @@ def test_passed_on_work_changes_hands_with_the_ack(scenario: MailScenario) -> No
 
 
 @pytest.mark.requirement("BRN-049")
-def test_only_whoever_is_named_takes_the_work(scenario: MailScenario) -> None:
+def test_only_the_named_agent_takes_the_work(scenario: MailScenario) -> None:
     scenario.run(OTTER, send("HANDOFF: T-7 to teal-crane", scene.handoff(), FINCH, CRANE))
     other = scenario.run(FINCH, ack(1, "Completed")).newest(did.MessageAcknowledged).event
     named = scenario.run(CRANE, ack(1)).newest(did.MessageAcknowledged).event
@@ -344,7 +344,7 @@ def test_a_message_for_an_earlier_holder_never_acts_for_the_later_one(
     )
 
 
-def test_what_waits_for_whoever_has_ended_is_the_senders(scenario: MailScenario) -> None:
+def test_what_waits_for_an_ended_agent_is_the_senders(scenario: MailScenario) -> None:
     scenario.run(OTTER, question(CRANE, FINCH))
     retire(scenario.world.engine, CRANE)
     assert scenario.dues() == [
@@ -389,7 +389,7 @@ def test_silence_is_sent_again_to_the_missing_and_then_to_the_operator(
 
 
 @pytest.mark.requirement("BRN-077")
-def test_the_machine_is_not_told_of_what_it_sent_itself(scenario: MailScenario) -> None:
+def test_the_machine_gets_no_message_about_its_own_messages(scenario: MailScenario) -> None:
     scenario.run(SYSTEM, question())
     assert [type(one) for one in scenario.later(30)] == [did.MessageResent]
     assert [type(one) for one in scenario.later(30)] == [did.MessageEscalated]

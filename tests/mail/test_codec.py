@@ -60,7 +60,7 @@ def test_a_message_is_read_back_as_written(message: MessageFile) -> None:
 
 
 @given(MESSAGES, TEXT.filter(bool), st.booleans())
-def test_a_mended_head_says_the_same_but_for_subject_and_flag(
+def test_a_fixed_head_differs_only_in_subject_and_flag(
     message: MessageFile, subject: str, ack: bool
 ) -> None:
     head = find_front_matter(as_file(message))
@@ -205,7 +205,7 @@ def test_a_flag_is_read_however_it_was_written(said: str, flag: bool | None) -> 
 
 
 @pytest.mark.parametrize("line", ["ack_required: perhaps", "ack_required: 2", "created_at: 5 May"])
-def test_what_cannot_be_read_is_told_with_what_to_do(line: str) -> None:
+def test_what_cannot_be_read_is_reported_with_what_to_do(line: str) -> None:
     with pytest.raises(Malformed) as caught:
         read_message_file(f"---\nsubject: INFO: x\n{line}\n---\n")
     assert caught.value.hint

@@ -87,7 +87,7 @@ def test_nothing_else_counts_as_a_delta_block(body: str) -> None:
         ('    ```delta\n    {"x": 1}\n    ```\n', 1),
     ],
 )
-def test_a_delta_in_the_wrong_place_is_reported_beside_good_ones(stray: str, line: int) -> None:
+def test_a_delta_in_the_wrong_place_is_reported_among_good_ones(stray: str, line: int) -> None:
     """The first implementations read nothing there and said nothing."""
     (found,) = find_stray_deltas(MessageBody(stray))
     assert found.line == line
@@ -155,7 +155,7 @@ def test_of_two_blocks_only_the_bad_one_is_reported() -> None:
         ("]", "Expecting value", 0),
     ],
 )
-def test_what_is_wrong_with_json_is_told_alike_on_every_python(
+def test_what_is_wrong_with_json_is_reported_alike_on_every_python(
     text: str, message: str, place: int
 ) -> None:
     with pytest.raises(json.JSONDecodeError) as caught:

@@ -92,7 +92,7 @@ def test_it_is_taken_in_once(scenario: MailScenario) -> None:
     assert scenario.length == length
 
 
-def test_whoever_it_is_for_owes_an_answer_and_others_do_not(scenario: MailScenario) -> None:
+def test_its_receiver_owes_an_answer_and_others_do_not(scenario: MailScenario) -> None:
     to = (party(CRANE), Party("BlueLake", 0))
     scenario.run(CRANE, incoming("QUESTION: Which?", scene.QUESTION, ack_required=True, to=to))
     assert [one.name for one in scenario.message(1).missing_receivers] == [CRANE]

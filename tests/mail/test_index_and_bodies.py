@@ -1,4 +1,4 @@
-"""Mail once more: what is found quickly, what waits in presence, what a body and a head keep."""
+"""The index of mail, what waits in presence, and what a body and a head keep."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def test_an_ack_is_on_record_with_its_status(scenario: MailScenario) -> None:
     assert (sent.event.type, sent.event.status) == (MessageType.ACK, AckStatus.ACK)
 
 
-def test_who_was_never_addressed_is_told_so_and_nothing_else(scenario: MailScenario) -> None:
+def test_who_was_never_addressed_is_reported_so_and_nothing_else(scenario: MailScenario) -> None:
     scenario.run(OTTER, question())
     assert scenario.refused(FINCH, ack(1)) == "not_addressed"
     with pytest.raises(MootError) as caught:

@@ -252,14 +252,14 @@ def test_of_a_long_name_a_finding_tells_the_beginning(
     assert any(message.endswith(words) for message in found), found
 
 
-def test_of_a_word_that_is_none_of_the_choices_the_beginning_is_told() -> None:
+def test_of_a_word_that_is_none_of_the_choices_the_beginning_is_reported() -> None:
     with pytest.raises(Malformed) as caught:
         write_body(MessageType.CRITIQUE, {"Target": "H1", "Attack": "No.", "Severity": Z})
     assert str(caught.value).endswith(f"Severity may not be {'z' * 40!r}")
     assert (caught.value.code, caught.value.where) == ("field_invalid", "Severity")
 
 
-def test_two_who_set_the_same_field_are_told_with_the_beginning_of_its_name() -> None:
+def test_two_who_set_the_same_field_are_reported_with_the_beginning_of_its_name() -> None:
     artifact = merge_deltas(
         new_artifact("RS-20260218-cell-fate", 1_000, "Why?"),
         [given_by(OTTER, 1, "ADD", name="n", claim="c", mechanism="m", anchors=["§1"])],

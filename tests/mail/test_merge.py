@@ -190,7 +190,7 @@ def test_what_cannot_be_applied_is_left_out_and_told(bad: Contribution, code: st
     assert finding.hint
 
 
-def test_what_an_item_lacks_is_told_and_the_item_kept() -> None:
+def test_what_an_item_lacks_is_reported_and_the_item_kept() -> None:
     merged = merge_deltas(NEW, [given_by("a", 1, "ADD", name="x", claim="")])
     assert codes(merged) == ["missing_required_field"]
     assert "claim, mechanism, anchors" in merged.findings[0].message
@@ -221,7 +221,7 @@ def test_a_field_cannot_pass_for_another() -> None:
     assert sum(line.startswith("- added: ") for line in lines) == 1
 
 
-def test_two_who_set_one_field_are_told_and_the_later_stands() -> None:
+def test_two_who_set_one_field_are_reported_and_the_later_stands() -> None:
     first = merge_deltas(NEW, [hypothesis(1)]).artifact
     edits = [
         given_by("amber-otter", 2, "EDIT", "H1", claim="a"),

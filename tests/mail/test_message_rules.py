@@ -56,7 +56,7 @@ def test_which_types_want_an_ack() -> None:
 
 
 @pytest.mark.requirement("BRN-075")
-def test_whoever_asked_is_told_that_nobody_will_answer(scenario: MailScenario) -> None:
+def test_an_agent_that_asked_is_reported_that_nobody_will_answer(scenario: MailScenario) -> None:
     scenario.run(OTTER, question())
     assert scenario.world.engine.open_streams() == [STREAM]
     scenario.run(SYSTEM, lapse())
@@ -122,7 +122,7 @@ def test_a_subject_is_as_long_as_this_and_no_longer(scenario: MailScenario) -> N
         (False, "Operator is an agent here and has not signed this"),
     ],
 )
-def test_who_may_not_be_the_sender_is_told_why(
+def test_who_may_not_be_the_sender_is_reported_why(
     scenario: MailScenario, reserved: bool, told: str
 ) -> None:
     forged = ask.Import(
@@ -159,7 +159,7 @@ def test_a_deadline_that_is_not_there_cannot_be_taken_away() -> None:
     ("fence", "label"),
     [("", "'without a name'"), ("json", "'json'"), ("x" * 50, repr("x" * 40))],
 )
-def test_a_delta_in_another_fence_is_told_by_the_name_of_the_fence(fence: str, label: str) -> None:
+def test_a_delta_in_another_fence_is_reported_with_its_fence(fence: str, label: str) -> None:
     body = f'```{fence}\n{{"operation": "ADD"}}\n```\n'
     (stray,) = find_stray_deltas(MessageBody(body))
     assert stray.message == f"this block holds a delta but is fenced as {label}"

@@ -198,7 +198,7 @@ def test_subjects_without_measure_are_read_once(subject: str, code: str, short: 
     assert write_ack_subject(subject) == f"ACK: {short}"
 
 
-def test_a_validation_error_is_told_in_an_info() -> None:
+def test_a_validation_error_is_reported_in_an_info() -> None:
     assert write_error_subject("m:1") == "INFO: Validation error for m:1"
     assert found(write_error_subject("a\nb\x00")).type is MessageType.INFO
 

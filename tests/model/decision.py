@@ -33,7 +33,7 @@ class Decision(SmallWorld):
     machine = MACHINE
     stream = STREAM
     idle_commands = (ask.NoteCall, ask.EndRun, ask.MakeReceipt, ask.JudgeOutcome)
-    # Whoever runs the decision passes over those who are late, not the engine.
+    # The program that runs the decision passes over late agents, not the engine.
     timeouts_follow_agenda = False
 
     def find_openings(self) -> dict[str, Scene]:

@@ -184,7 +184,7 @@ def _overlaps(live: tuple[Reservation, ...]) -> Iterator[str]:
 
 
 def _is_alive(scene: Scene, held: Reservation) -> bool:
-    """Reckoned here once more: a sign of life within the stale time, by the name's own holder."""
+    """Compute it independently: a sign of life within the stale time, by the name's own holder."""
     member = next(one for one in scene.state.members if one.name == held.owner)
     last = max(member.last_at, scene.beats.get(held.owner, 0))
     is_holder = held.epoch == member.epoch == scene.epochs.get(held.owner, 1)

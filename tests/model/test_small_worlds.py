@@ -72,7 +72,7 @@ def _forget_overlaps(state: Any, command: Command, context: Context) -> Decision
     return PRESENCE.decide(state, command, context)
 
 
-def test_two_holders_of_one_scope_are_told_as_commands() -> None:
+def test_two_holders_of_one_scope_are_reported_as_commands() -> None:
     told = _find(_break(Presence, decide=_forget_overlaps))
     assert "amber-otter" in told
     assert "teal-crane" in told
@@ -111,7 +111,7 @@ def test_a_state_that_replays_differently_is_found() -> None:
     assert told.startswith("replaying the recorded events gives another state")
 
 
-def test_a_machine_that_stumbles_is_told_as_commands() -> None:
+def test_a_machine_that_stumbles_is_reported_as_commands() -> None:
     def stumble(_state: Any, recorded: Recorded[Any]) -> Any:
         if isinstance(recorded.event, did.ErrandWithdrawn):
             raise KeyError("errand")

@@ -44,7 +44,7 @@ class Trace(SmallWorld):
 
     def find_openings(self) -> dict[str, Scene]:
         roles = tuple(RoleBinding(role, name, 1, kid_of(name)) for role, name in PARTS.items())
-        begin = ask.OpenTrace(task="mend it", roles=roles, policy=Policy(max_attempts=2))
+        begin = ask.OpenTrace(task="fix it", roles=roles, policy=Policy(max_attempts=2))
         opened = self.play(Scene(MACHINE.initial), Act(SYSTEM, begin))
         approve = ask.ReviewProposal(proposal_id="p1", status="approved", rationale="seen")
         planned = self.play(opened, Act(PLANNER, proposal()), Act(CRITIC, approve))
@@ -157,4 +157,4 @@ def _complete(name: str) -> ask.CompleteExecution:
 
 
 def _claim(**more: Any) -> ask.IssueClaim:
-    return ask.IssueClaim(text="it is mended", confidence="0.9", evidence=CITED, **more)
+    return ask.IssueClaim(text="it is fixed", confidence="0.9", evidence=CITED, **more)

@@ -110,7 +110,7 @@ def test_a_result_brought_as_a_message_rests_on_proved_history(kind: str, honest
     ids=lambda value: type(value).__name__ if not isinstance(value, str) else value,
 )
 def test_nothing_is_settled_on_words_that_nobody_signed(command: Command, who: str) -> None:
-    """The votes before it are proved, not only read, for whoever can write can also chain."""
+    """The votes before it are proved, not only read: anyone who can write can also chain."""
     scenario = ParliamentScenario().voting().vote("YES", "YES", "YES")
     spoiled = next(at for at, event in enumerate(scenario.history()) if _is_vote(event))
     tampering.rewrite(scenario.world, STREAM, spoiled, corr="forged")
@@ -200,7 +200,7 @@ def test_a_veto_without_a_round_left_ends_the_session() -> None:
 
 def test_a_veto_may_grant_further_rounds() -> None:
     scenario = last_review()
-    scenario.decide("veto", "Once more.", extend_rounds=2)
+    scenario.decide("veto", "Try again.", extend_rounds=2)
     assert scenario.status() is SessionStatus.DEBATE
     assert scenario.state.max_rounds == 3
     scenario.submit(ROUND_START)

@@ -1,4 +1,4 @@
-"""Parliament once more: what is found quickly, whose turn it is, files with one thing too many."""
+"""The index of parliament, whose turn it is, and files with one thing too many."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ def test_definitions_are_a_list_of_texts_if_they_are_there(definitions: object) 
 
 
 def test_the_version_of_the_machine_is_raised_on_purpose() -> None:
-    """Snapshots of another version are not read: all states would be worked out anew."""
+    """Snapshots of another version are not read: all states would be computed again."""
     assert MACHINE.version == 4
 
 

@@ -182,5 +182,5 @@ def test_more_than_two_things_of_a_kind_are_counted() -> None:
 
 
 def test_the_version_of_the_machine_is_raised_on_purpose() -> None:
-    """Snapshots of another version are not read: all states would be worked out anew."""
+    """Snapshots of another version are not read: all states would be computed again."""
     assert MACHINE.version == 1

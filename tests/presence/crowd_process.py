@@ -33,7 +33,7 @@ class Worker:
         self.told: dict[str, Any] = {"reserved": [], "released": [], "refused": 0, "beats": 0}
 
     def work(self, until: float) -> dict[str, Any]:
-        """Every so often the workspace is opened anew, as by a command that has just started."""
+        """From time to time open the workspace again, like a command that has just started."""
         while time.monotonic() < until:
             with Workspace(self._place, self._keys) as space:
                 for number in range(COLD_EVERY):

@@ -290,7 +290,7 @@ def test_asking_again_with_a_named_scope_or_bead_judges_again() -> None:
     assert verdict.reason is ResumeReason.UNCOMMITTED_SCOPE
 
 
-def test_a_long_list_of_files_is_told_in_short() -> None:
+def test_a_long_list_of_files_is_reported_in_short() -> None:
     names = tuple(f"src/f{number}.py" for number in range(9))
     question = AdoptionQuestion(OTTER, (), (read_scope("src", ROOT),), None, ROOT, dirty(*names))
     assert judge_adoption(question).evidence.endswith("src/f4.py and 4 more")

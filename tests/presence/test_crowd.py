@@ -63,7 +63,7 @@ def set_loose(project: Project, names: Iterable[str], seconds: float) -> dict[st
 
 
 def share(a: str, b: str) -> bool:
-    """Written anew: this test trusts no code of the product about paths."""
+    """An independent version: this test uses no code of the product for paths."""
     one, two = a.split("/"), b.split("/")
     short = min(len(one), len(two))
     return one[:short] == two[:short]

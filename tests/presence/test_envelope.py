@@ -288,7 +288,7 @@ def test_what_others_wrote_oddly_is_read_with_a_warning_but_never_written(
     assert refused.value.code == code
 
 
-def test_all_findings_are_told_at_once() -> None:
+def test_all_findings_are_reported_at_once() -> None:
     bad = document(version="v2", id="", payload={})
     assert {one.code for one in select_errors(check_document(bad))} == {
         "bad_version",

@@ -70,7 +70,7 @@ def test_nobody_is_forgotten_while_there_is_room() -> None:
     assert len(join_next(full_of(MAX_MEMBERS - 1)).members) == MAX_MEMBERS
 
 
-def test_whoever_left_is_forgotten_first_and_then_whoever_was_not_seen_for_longest() -> None:
+def test_members_that_left_are_dropped_first_and_then_those_not_seen_for_longest() -> None:
     """The first ten have left, the two last hold something."""
     state = full_of(MAX_MEMBERS)
     members, live = state.members_by_name, state.live_by_key
@@ -114,7 +114,7 @@ def at_work(count: int) -> Member:
     return Member(OTTER, 1, 1, 1, sub_agents=everyone, sub_agent_count=count)
 
 
-def test_whoever_begins_under_an_alias_in_use_takes_its_place() -> None:
+def test_a_sub_agent_that_begins_under_an_alias_in_use_takes_its_place() -> None:
     crowded = at_work(MAX_AT_WORK)
     again = add(crowded, sub_agent("7", tool_id="another"))
     assert len(again.sub_agents) == MAX_AT_WORK

@@ -134,7 +134,7 @@ def warnings(scenario: Scenario[State], command: Any, actor: str) -> list[str]:
     return [one.code for one in run(scenario, command, actor).findings]
 
 
-def test_who_passes_on_what_it_does_not_hold_is_told_that_nothing_will_move() -> None:
+def test_who_passes_on_what_it_does_not_hold_is_reported_that_nothing_will_move() -> None:
     scenario = crew(OTTER, CRANE).when(reserve("src"))
     assert warnings(scenario, handoff(scope="src"), OTTER) == []
     assert warnings(scenario, handoff(scope="src/a.py"), OTTER) == ["nothing_to_move"]

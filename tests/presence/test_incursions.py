@@ -75,7 +75,7 @@ def test_a_refused_overlap_is_itself_on_record() -> None:
         (0, take_over, ".", ("partial", "active", "refused")),
     ],
 )
-def test_kind_liveness_and_outcome_are_told(
+def test_kind_liveness_and_outcome_are_reported(
     age: int, command: Callable[[str], Command], scope: str, expected: tuple[str, str, str]
 ) -> None:
     scenario = crew(OTTER, CRANE).when(reserve("src"))

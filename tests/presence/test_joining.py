@@ -62,7 +62,7 @@ def test_acting_is_enough_to_be_here() -> None:
     assert [one.agent for one in view_members(scenario.state, Observation(0))] == [OTTER]
 
 
-def test_whoever_left_is_no_longer_shown_and_may_come_back() -> None:
+def test_an_agent_that_left_is_no_longer_shown_and_may_come_back() -> None:
     scenario = crew(OTTER, CRANE).when(ask.Leave(reason="done"))
     assert [one.agent for one in view_members(scenario.state, Observation(0))] == [CRANE]
     scenario.when(join())

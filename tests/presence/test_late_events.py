@@ -158,7 +158,7 @@ def find_otter(scenario: Scenario[State]) -> Member:
     return next(member for member in scenario.state.members if member.name == OTTER)
 
 
-def test_whoever_is_gone_has_left_once() -> None:
+def test_an_agent_whose_program_exited_has_left_once() -> None:
     scenario = crew(OTTER, CRANE).when(reserve("src"))
     run(scenario, gone(dirty=()), SYSTEM)
     assert find_otter(scenario).left
@@ -170,7 +170,7 @@ def test_whoever_is_gone_has_left_once() -> None:
 
 
 @pytest.mark.parametrize(("agent", "epoch"), [("nobody-here", 1), (OTTER, 2)])
-def test_nobody_else_is_gone_with_it(agent: str, epoch: int) -> None:
+def test_no_other_agent_ends_with_it(agent: str, epoch: int) -> None:
     state = crew(OTTER, CRANE).state
     event = did.AgentGone(agent=agent, agent_epoch=epoch, observer=CRANE, because="x")
     assert after(state, event, SYSTEM) == state

@@ -167,7 +167,7 @@ def test_someone_who_never_joined_is_reached_if_the_caller_knows_them() -> None:
     scenario.as_("operator").when(ask.Accept(id=FIRST)).then(did.EventAccepted(id=FIRST))
 
 
-def test_whoever_has_left_is_not_reached() -> None:
+def test_an_agent_that_has_left_is_not_reached() -> None:
     scenario = crew(CRANE, OTTER).when(ask.Leave()).as_(OTTER)
     scenario.refused("agent_not_found", handoff(to=CRANE))
 
@@ -229,7 +229,7 @@ def test_a_scope_released_meanwhile_does_not_move() -> None:
     assert owners(scenario) == {}
 
 
-def test_a_sender_who_does_not_hold_the_scope_is_told_that_nothing_will_move() -> None:
+def test_a_sender_who_does_not_hold_the_scope_is_reported_that_nothing_will_move() -> None:
     scenario = crew(OTTER, CRANE)
     outcome = run(scenario, handoff(scope="src"), OTTER)
     assert [one.code for one in outcome.findings] == ["nothing_to_move"]

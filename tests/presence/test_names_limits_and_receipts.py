@@ -101,7 +101,7 @@ def test_of_many_uncommitted_files_the_first_sixty_four_are_named() -> None:
     assert "src/064.py" not in told
 
 
-def test_whoever_may_not_accept_is_told_who_may() -> None:
+def test_an_agent_that_may_not_accept_is_reported_who_may() -> None:
     scenario = crew(OTTER, CRANE, HARBOR).when(handoff())
     (sent,) = scenario.state.pending
     told = str(refusal(scenario, ask.Accept(id=sent), HARBOR))
@@ -111,7 +111,7 @@ def test_whoever_may_not_accept_is_told_who_may() -> None:
     assert told.startswith(f"this message was for an earlier {CRANE}")
 
 
-def test_whoever_has_seen_it_twice_has_seen_it() -> None:
+def test_an_agent_that_has_seen_it_twice_has_seen_it() -> None:
     scenario = crew(OTTER, CRANE).when(handoff())
     (sent,) = scenario.state.pending
     for _ in range(2):
@@ -154,7 +154,7 @@ def test_a_scope_is_as_long_as_this_and_no_longer() -> None:
     crew(OTTER).when(reserve("x" * most))
 
 
-def test_who_holds_it_is_told_as_it_is() -> None:
+def test_who_holds_it_is_reported_as_it_is() -> None:
     scenario = crew(OTTER, CRANE).when(reserve("src"))
     told = str(refusal(scenario, release("src"), CRANE))
     assert told.startswith(f"src is held by {OTTER}")
@@ -189,7 +189,7 @@ def test_the_second_of_a_family_has_the_number_two() -> None:
         (24 * 60 * MINUTE + 61 * MINUTE + 1_000, "1 d 1 h"),
     ],
 )
-def test_a_span_is_told_by_its_two_largest_units(millis: int, text: str) -> None:
+def test_a_span_is_reported_by_its_two_largest_units(millis: int, text: str) -> None:
     assert format_span(millis) == text
     assert format_ago(millis) == f"{text} ago"
 
@@ -227,7 +227,7 @@ def test_an_event_that_was_seen_twice_on_record_is_seen_once() -> None:
         (ask.Evidence(dirty=()), ("src",), f"no uncommitted file in the scope of {OTTER}"),
     ],
 )
-def test_whoever_may_not_adopt_a_name_is_told_what_is_missing(
+def test_an_agent_that_may_not_adopt_a_name_is_reported_what_is_missing(
     evidence: ask.Evidence, held: tuple[str, ...], missing: str
 ) -> None:
     leases = tuple(Reservation(key, key, OTTER, 1, 1, 0) for key in held)
@@ -236,7 +236,7 @@ def test_whoever_may_not_adopt_a_name_is_told_what_is_missing(
     assert missing in verdict.missing[0]
 
 
-def test_an_agent_is_not_told_of_a_key_that_it_does_not_have() -> None:
+def test_an_agent_gets_no_hint_about_a_key_that_it_does_not_have() -> None:
     told = str(refusal(crew(OTTER).when(reserve("src")), free("src"), OTTER))
     assert told.startswith("only a person at a terminal releases by force")
 
@@ -251,7 +251,7 @@ def test_an_agent_is_not_told_of_a_key_that_it_does_not_have() -> None:
         (None, None, None, "ID"),
     ],
 )
-def test_whoever_asks_the_holder_names_its_own_work(
+def test_an_agent_that_asks_the_holder_names_its_own_work(
     named: str | None, joined: str | None, branch: str | None, shown: str
 ) -> None:
     scenario = crew(OTTER, CRANE).when(reserve("src", work="bb-2"))
@@ -331,7 +331,7 @@ def test_a_character_that_is_only_hard_to_see_may_stand_in_a_path() -> None:
     crew(OTTER).refused("bad_scope", reserve("a\x07b"))
 
 
-def test_who_freed_it_is_told_only_where_another_did() -> None:
+def test_who_freed_it_is_reported_only_where_another_did() -> None:
     scenario = crew(OTTER).when(reserve("src"), release("src"))
     with scenario.world.store.read() as view:
         (row,) = view.rows("presence.archive")
@@ -345,7 +345,7 @@ def test_what_is_held_is_shown_with_who_holds_it() -> None:
     assert [each.holds for each in agent.sub_agents] == [("a.py",), ("b.py",)]
 
 
-def test_whoever_holds_something_and_is_not_known_is_the_first_of_its_name() -> None:
+def test_an_agent_that_holds_something_and_is_not_known_is_the_first_of_its_name() -> None:
     leases = [Reservation(f"f{epoch}", f"f{epoch}", OTTER, epoch, epoch, 0) for epoch in (1, 2)]
     assert view_agent(holding(*leases), OTTER, Observation(NOON)).holds == ("f1",)
 
@@ -366,7 +366,7 @@ def test_only_an_unusual_name_is_remarked(name: str, warns: bool) -> None:
     assert bool(run(scenario, join(), name).findings) is warns
 
 
-def test_whoever_goes_on_names_the_session_before() -> None:
+def test_a_resumed_session_names_the_session_before() -> None:
     scenario = crew(OTTER).when(join(session_key="s-1"), reserve("src"))
     new_holder(scenario.world, OTTER)
     goes_on = ask.Resume(evidence=ask.Evidence(dirty=("src/a",), beads=()), project_root=ROOT)
@@ -374,7 +374,7 @@ def test_whoever_goes_on_names_the_session_before() -> None:
     assert (resumed.prior_epoch, resumed.prior_session_key) == (1, "s-1")
 
 
-def test_a_long_name_of_a_file_is_told_in_short() -> None:
+def test_a_long_name_of_a_file_is_reported_in_short() -> None:
     files = ("src/" + "x" * 100,)
     held = (Reservation("src", "src", OTTER, 1, 1, 0),)
     evidence = ask.Evidence(dirty=files, beads=())
@@ -394,7 +394,7 @@ def test_so_much_may_be_used_and_no_more() -> None:
 
 
 @pytest.mark.parametrize("speaker", [OTTER, CRANE])
-def test_whoever_of_two_was_seen_last_speaks_for_their_work(speaker: str) -> None:
+def test_the_agent_seen_last_decides_the_state_of_shared_work(speaker: str) -> None:
     scenario = crew(OTTER, CRANE)
     for name in (OTTER, CRANE):
         run(scenario, join(work="bb-7"), name)
@@ -414,7 +414,7 @@ def test_what_moves_with_its_acceptance_leaves_no_remark() -> None:
 @pytest.mark.parametrize(
     ("scopes", "kept"), [(("a",), "you keep a when"), (("a", "b"), "you keep a and 1 more when")]
 )
-def test_whoever_hands_over_without_a_scope_is_told_what_it_keeps(
+def test_an_agent_that_hands_over_without_a_scope_is_reported_what_it_keeps(
     scopes: tuple[str, ...], kept: str
 ) -> None:
     (remark,) = run(crew(OTTER, CRANE).when(reserve(*scopes)), handoff(), OTTER).findings

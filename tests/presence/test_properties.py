@@ -447,8 +447,7 @@ def test_an_unknown_command_is_refused() -> None:
 
 
 def test_what_an_earlier_holder_left_to_lapse_is_ended_when_the_name_is_resumed() -> None:
-    """Whoever resumes may lack the key that ends it beforehand; nobody else's may stay in its
-    place."""
+    """The session that resumes may lack the key that ends it first; no other lease may stay."""
     world = Presence()
     name = NAMES[0]
     world.take_over(name=name, scope="src", ttl=None)

@@ -193,7 +193,7 @@ def test_every_state_of_a_work_item_has_its_row() -> None:
     assert [state for state, _fits in WORK_STATES] == list(WorkState)
 
 
-def test_work_items_come_from_whoever_works_holds_or_waits() -> None:
+def test_work_items_come_from_agents_that_work_hold_or_wait() -> None:
     scenario = crew(OTTER, CRANE)
     run(scenario, join(work="bb-1"), OTTER)
     run(scenario, reserve("src", work="bb-2"), CRANE)
@@ -231,7 +231,7 @@ def test_the_guard_answers_and_writes_nothing() -> None:
     assert scenario.history() == before
 
 
-def test_a_partly_held_folder_is_told_as_such() -> None:
+def test_a_partly_held_folder_is_reported_as_such() -> None:
     scenario = crew(OTTER, CRANE).when(reserve("src/a.py"))
     error = refusal(scenario, reserve("src"), CRANE)
     assert str(error).startswith("src is partly held by amber-otter (src/a.py): active")

@@ -144,7 +144,7 @@ class Trace:
 
     def open(self, policy: Policy = DEFAULT_POLICY, actor: str = SYSTEM, **changed: str) -> Self:
         roles = self.bindings(**changed)
-        self.run(ask.OpenTrace(task="mend the parser", roles=roles, policy=policy), actor)
+        self.run(ask.OpenTrace(task="fix the parser", roles=roles, policy=policy), actor)
         return self
 
     def propose(self, *tools: str, **more: Any) -> str:
@@ -208,7 +208,7 @@ class Trace:
         )
 
     def claiming(self, *evidence: str, **more: Any) -> ask.IssueClaim:
-        said = {"text": "the parser is mended", "confidence": "0.9", **more}
+        said = {"text": "the parser is fixed", "confidence": "0.9", **more}
         return ask.IssueClaim(evidence=self.cited(*evidence), **said)
 
     def claim(self, *evidence: str, **more: Any) -> str:

@@ -800,7 +800,7 @@ def test_a_claim_made_without_its_bytes_fails_even_if_they_are_back() -> None:
 
 
 def test_people_are_known_by_their_keys_if_these_are_given() -> None:
-    """A name says little: whoever calls itself operator is in charge only with such a key."""
+    """A name proves little: an actor named operator is in charge only with a person's key."""
     trace = finished()
     keys = frozenset({trace.kid(SYSTEM)})
     assert judged(trace, in_charge=keys).verdict is AuditVerdict.PASS

@@ -45,7 +45,7 @@ Lines = list[bytes]
 
 
 class Kept(NamedTuple):
-    """A finished, audited trace as a file, with the keys of everyone, for whoever stole them."""
+    """A finished, audited trace as a file, with everyone's keys, as if they were stolen."""
 
     folder: Path
     lines: tuple[bytes, ...]

@@ -1,4 +1,4 @@
-"""Events that no command of ours makes: whoever reads a trace judges them by the same rules."""
+"""Events that no command of ours makes: every reader of a trace judges them by the same rules."""
 
 from __future__ import annotations
 

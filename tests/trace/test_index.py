@@ -21,8 +21,8 @@ def test_a_trace_is_open_from_its_first_event_to_its_last() -> None:
     assert rows_of(trace) == [
         [
             Put("open", TRACE, {}),
-            Put("trace.traces", TRACE, {"task": "mend the parser", "at": NOON}),
-            Words("trace.traces", TRACE, "mend the parser"),
+            Put("trace.traces", TRACE, {"task": "fix the parser", "at": NOON}),
+            Words("trace.traces", TRACE, "fix the parser"),
         ]
     ]
     trace.run(ask.AbortTrace(reason="nobody needs it"), OPERATOR)
@@ -54,7 +54,7 @@ def test_what_was_proposed_run_and_claimed_is_found_by_its_id() -> None:
             Put("trace.items", f"{TRACE} x1", {}),
         ],
         [
-            Words("trace.claims", f"{TRACE} c1", "the parser is mended"),
+            Words("trace.claims", f"{TRACE} c1", "the parser is fixed"),
             Put("trace.items", f"{TRACE} c1", {}),
         ],
     ]

@@ -1,4 +1,4 @@
-"""What the library promises beside the command line: a key makes a repeated step one event."""
+"""What only the library promises: an idempotency key makes a repeated step one event."""
 
 from __future__ import annotations
 

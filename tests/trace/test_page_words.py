@@ -44,7 +44,7 @@ def sentences(trace: Trace) -> list[tuple[str, str]]:
 def test_a_finished_trace_from_above() -> None:
     trace = finished()
     report = page_of(trace, Profile.STRICT, anchored=True)
-    assert (report.title, report.subtitle) == ("mend the parser", "trace/t1, 8 events, auditing")
+    assert (report.title, report.subtitle) == ("fix the parser", "trace/t1, 8 events, auditing")
     assert report.verdict == pages.VerdictBadge("PASS", "good", "profile strict")
     assert objections(report).note == "No claim was challenged."
     card = report.decision
@@ -125,13 +125,13 @@ def test_an_objection_stands_with_who_made_it_and_what_it_cites() -> None:
 
 def test_a_claim_that_was_replaced_stands_no_longer() -> None:
     trace = Trace().to("auditing")
-    trace.claim(trace.ran("p1"), supersedes="c1", text="half of it is mended")
+    trace.claim(trace.ran("p1"), supersedes="c1", text="half of it is fixed")
     claims = block(page_of(trace), pages.Table, "Claims")
     assert [row[3] for row in claims.rows] == [
         pages.Cell("no longer", "neutral"),
         pages.Cell("stands", "good"),
     ]
-    assert claims.rows[1][:3] == (pages.Cell("c2", code=True), "half of it is mended", "0.9")
+    assert claims.rows[1][:3] == (pages.Cell("c2", code=True), "half of it is fixed", "0.9")
 
 
 def test_the_story_is_told_in_sentences() -> None:
@@ -143,13 +143,13 @@ def test_the_story_is_told_in_sentences() -> None:
     trace.run(ask.WithdrawClaim(claim_id="c1", reason="it was wrong?"), EXECUTOR)
     trace.run(ask.AbortTrace(reason="nobody needs it"), OPERATOR)
     assert sentences(trace) == [
-        ("Moot opened the trace: mend the parser.", "plain"),
+        ("Moot opened the trace: fix the parser.", "plain"),
         ("plan-owl made proposal p1: run the tests.", "plain"),
         ("teal-crane reviewed proposal p1, approved: seen.", "plain"),
         ("amber-otter asked to run i1 (low) under p1: pytest -q.", "plain"),
         ("amber-otter began: x1 runs i1.", "plain"),
         ("amber-otter saw it through: x1 ended, exit status 0: stdout.", "plain"),
-        ("amber-otter made claim c1 (0.9): the parser is mended.", "plain"),
+        ("amber-otter made claim c1 (0.9): the parser is fixed.", "plain"),
         ("teal-crane objected: c1 challenged: weak.", "caution"),
         ("amber-otter asked to run i2 (high) under p1: pytest again.", "plain"),
         ("teal-crane reviewed the request i2, approved: seen.", "plain"),
@@ -182,7 +182,7 @@ def test_what_rests_on_what() -> None:
     given, left = ended.input_artifact, ended.outputs[0].sha256
     graph = graph_of(trace)
     assert graph.nodes == (
-        pages.Node(0, "c1", "the parser is mended"),
+        pages.Node(0, "c1", "the parser is fixed"),
         pages.Node(1, "x1", "i1", tone="good"),
         pages.Node(2, "x1/input", given[:16], given),
         pages.Node(2, "x1/stdout", left[:16], left, "good"),
@@ -203,7 +203,7 @@ def test_evidence_that_no_run_left_comes_from_nowhere() -> None:
 
 @pytest.mark.parametrize(("claims", "caption"), [(117, ""), (118, "1 more are left out")])
 def test_a_picture_has_120_boxes(claims: int, caption: str) -> None:
-    """Beside the claims: a run, its input and its output."""
+    """In addition to the claims: a run, its input and its output."""
     trace = Trace().to("auditing")
     left = trace.history()[-1].event.evidence
     for number in range(2, claims + 1):

@@ -1,4 +1,4 @@
-"""What holds in every history of a trace, whoever asks what, in whatever order."""
+"""What holds in every history of a trace, with any commands by any actors in any order."""
 
 from __future__ import annotations
 

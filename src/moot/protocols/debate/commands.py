@@ -32,7 +32,7 @@ class Add(PieceCommand, frozen=True, kw_only=True):
 
 
 class Observe(PieceCommand, frozen=True, kw_only=True):
-    """Record what was found in the file, whoever wrote it: an entry, or the operator's mark."""
+    """Record an entry or an operator's mark found in the file; nothing proves its author."""
 
     double: bool = False
 

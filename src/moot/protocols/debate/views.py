@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
 
 import msgspec
 
@@ -32,7 +31,6 @@ from moot.protocols.debate.course import Course, DebateRound, is_placeholder, li
 from moot.protocols.debate.file_rules import NO_TURN_LEFT_CODE, NOT_CLOSING_CODE
 from moot.protocols.debate.model import ConsensusMode, DebateEntry, Escalation, Rules
 from moot.protocols.debate.phases import Phase
-from moot.protocols.debate.settings import rules_to_settings
 from moot.protocols.debate.turns import find_standing
 
 _THIN = Finding(
@@ -199,12 +197,6 @@ class EntryView(msgspec.Struct, frozen=True):
     placeholder: bool
 
 
-class EntryWithBody(EntryView, frozen=True):
-    """The same, with all that its author said."""
-
-    body: Quoted
-
-
 def view_entry(entry: DebateEntry) -> EntryView:
     return fill_from(
         EntryView,
@@ -307,49 +299,6 @@ def _find_what_holds_up(checked: CheckedSession, course: Course) -> Iterator[Fin
 
 def add_liveness(status: StatusView, liveness: dict[str, str]) -> StatusWithLiveness:
     return StatusWithLiveness(**msgspec.structs.asdict(status), liveness=liveness)
-
-
-# One participant's turn --------------------------------------------------------------------------
-
-
-class SpeakerView(msgspec.Struct, frozen=True):
-    """All that one participant needs to take its turn: the question, what was said, what is due."""
-
-    speaker: str
-    my_turn: bool
-    state: Phase
-    round: int
-    turn: int
-    deadline: str | None
-    title: Quoted
-    context: Quoted
-    rules: dict[str, Any]
-    entries: tuple[EntryWithBody, ...]
-    mine: tuple[str, ...]
-
-
-def view_for_speaker(
-    checked: CheckedSession, speaker: str, now: Millis | None = None
-) -> SpeakerView:
-    course = require_course(checked)
-    here = find_standing(course, now)
-    document = checked.document
-    entries = list_entries(course.rounds)
-    return SpeakerView(
-        speaker=speaker,
-        my_turn=speaker in here.may_speak,
-        state=here.phase,
-        round=here.round,
-        turn=here.turn,
-        deadline=None if here.deadline is None else to_text(here.deadline),
-        title=Quoted(document.name),
-        context=Quoted(document.section_text("Context").strip()),
-        rules=rules_to_settings(course.rules),
-        entries=tuple(
-            fill_from(EntryWithBody, view_entry(entry), body=entry.body) for entry in entries
-        ),
-        mine=tuple(entry.id for entry in entries if entry.author == speaker),
-    )
 
 
 def describe_confidence(value: Decimal) -> str:

@@ -121,10 +121,9 @@ class DueView(msgspec.Struct, frozen=True):
 
 
 class TraceStatus(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a trace stands, as its state knows it.
+    """The status of a trace, from its state.
 
-    `ended` and `counted` come from the ledger and from observed sessions: whoever reads those adds
-    them.
+    The caller adds `ended`, from the ledger, and `counted`, from observed sessions.
     """
 
     trace: str
