@@ -43,7 +43,7 @@ BUDGET = {
     "keys": (1150, "key files with passphrases, and the memory of checkpoints"),
     "lines": (1450, "who changed which lines: segments, rules, edit inputs, merge, units"),
     "pages": (3000, "reports as values, and how they become HTML"),
-    "protocols": (36150, "ten state machines; five follow public documents with hundreds of norms"),
+    "protocols": (36100, "ten state machines; five follow public documents with hundreds of norms"),
     "runner": (2300, "`moot run`: starting, watching and answering for a program"),
     "store": (2950, "SQLite and memory behind one contract, and artifacts by hash"),
     "surfaces": (17900, "every command, the hooks, MCP tools, the page and the demonstration"),
