@@ -130,7 +130,7 @@ def test_hooks_of_ours_do_not_keep_a_worktree(repository: Project) -> None:
     [
         ("a.py", "not committed: a.py"),
         ("new.py", "not committed: new.py"),
-        ("key.secret", "ignored by git and kept nowhere else: key.secret"),
+        ("key.secret", "ignored by git, so the only copy: key.secret"),
     ],
 )
 def test_a_worktree_with_anything_of_its_own_stays(
@@ -149,9 +149,7 @@ def test_commits_that_are_not_merged_keep_worktree_and_branch(repository: Projec
     git(side(repository), "add", "b.py")
     git(side(repository), "commit", "--quiet", "-m", "not merged")
     (listed,) = repository.ok("clean", "--remove")["leftovers"]
-    assert listed["keep"] == [
-        "it has commits that are not merged into what the main checkout stands at"
-    ]
+    assert listed["keep"] == ["it has commits that are not merged into the main checkout"]
     git(repository.root, "merge", "--quiet", "feature")
     assert all(each["removed"] for each in repository.ok("clean", "--remove")["leftovers"])
 
@@ -162,7 +160,7 @@ def test_a_worktree_in_which_someone_works_or_a_merge_waits_stays(repository: Pr
     git(repository.root, "worktree", "lock", str(side(repository)))
     (listed,) = repository.ok("clean", "--remove")["leftovers"]
     assert listed["keep"] == [
-        "coral-finch did not leave",
+        "coral-finch has not left",
         "it is locked (`git worktree unlock`)",
         "a merge or rebase is not finished there",
     ]

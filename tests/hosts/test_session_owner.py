@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from moot.api.hosts.session_owners import FilesHere
+from moot.api.hosts.session_owners import SessionFilesHere
 from moot.hosts import messages as wire
 from moot.hosts.session_owner import OWNER
 from moot.protocols.debate.commands import Begin
@@ -207,7 +207,7 @@ def test_a_place_that_another_machine_names_leads_nowhere_else(
         workspace.engine.execute(stream, begin, OTTER)
     with desktop.workspace() as workspace:
         workspace.joined.sync()  # type: ignore[union-attr]
-        found = FilesHere(workspace, stream, None, desktop.root / "here").place
+        found = SessionFilesHere(workspace, stream, None, desktop.root / "here").place
     name = f"{session}.md" if place in HIDDEN else Path(place).name
     assert found == desktop.root / "here" / name
 

@@ -1,30 +1,23 @@
 """The library: what a person or a program can do with Moot, one typed function each.
 
-    opening.py      `moot.open`: a session for a program of one's own
-    operation.py    what can be done with Moot, as one table: each operation's name, and whether
-                    it only reads
-    rehearsal.py    whether a command would be refused, asked before a name or a key is used for it
-    session.py      A session: who acts, from where, on which workspace
-    typed_paths.py  paths as they are typed on a command line: from the current folder, as git
-                    reads them (B-11)
-    bridges/        from one protocol to another, and the whole path that a thing belongs to
+    opening.py      `moot.open`: a session for a Python program
+    operation.py    the table of all operations: their names, and whether they only read
+    rehearsal.py    check whether a command would be refused, before using a name or key for it
+    session.py      a session: who acts, from where, on which workspace
+    typed_paths.py  paths as people type them: relative to the current folder (B-11)
+    bridges/        steps from one protocol to another, and the path that connects them
     debates/        debates, each in one markdown file
-    decisions/      decisions: a question put to participants, a person's ruling, and a receipt
-                    that proves both
-    guard/          the guard: what a coding tool asks before it edits, and what is told to it
-    hook_setup/     our hooks in the settings of coding tools and in git: installing,
-                    uninstalling, whether they work
-    hosts/          several machines on one ledger: what people and programs can do with them
+    decisions/      a question to participants, a person's ruling, and a receipt that proves both
+    guard/          checks before a coding tool edits or runs a command, and what it is told
+    hook_setup/     our hooks in the settings of coding tools and in git
+    hosts/          several machines on one ledger
     mail/           mail between agents
-    observed/       observed work: the sessions that a coding tool's hook reports, and the times
-                    nobody watched
-    page/           what a page that is left open all day shows: whole screens, each read in one
-                    go
+    observed/       work that hooks of coding tools report, and the periods without hooks
+    page/           whole screens for a page that stays open
     parliaments/    parliaments: from the call of a session to its final document
-    presence/       presence: names that may sign here, what they hold, and what they tell each
-                    other
-    runs/           runs: participants take their turns until something has come out
-    traces/         traces: work that can be proved, from a task to a verified report
+    presence/       the names that may sign here, what they hold, and events between them
+    runs/           participants take their turns until there is a result
+    traces/         work that can be proved, from a task to a verified report
     workspace/      the workspace and its record as a whole
 
     with moot.open("path/to/repository", agent="amber-otter") as session:
@@ -32,12 +25,12 @@
 
 Every operation takes a `Session` (who acts, where, on which workspace) and returns a frozen Struct,
 the same one that the command line prints as `data`. An operation that is refused raises
-`moot.MootError` with a stable code and a hint. The command line, the hooks and every other way in
+`moot.MootError` with a stable code and a hint. The command line, the hooks and all other surfaces
 parse, call an operation and render.
 
-An operation is in the module that is named after its subject; what several operations share is next
-to them. A program calls a subject by its public name (`SUBJECTS` in operation.py), which does not
-change when a module moves.
+An operation is in the module named after its subject, next to what several operations share. A
+program calls a subject by its public name (`SUBJECTS` in operation.py), which stays when a module
+moves.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`moot.open`: a session for a program of one's own."""
+"""`moot.open`: a session for a Python program, and workspaces that stay open between calls."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ def open(  # noqa: A001 - moot.open, like gzip.open
     passphrase: Callable[[str], str | None] | None = None,
     env: Mapping[str, str] | None = None,
 ) -> Session:
-    """A session on the workspace of the repository around `folder`.
+    """Return a session on the workspace of the repository around `folder`.
 
-    `agent` is who acts, and its key must be in `keys` (default: the user's own key folder).
-    `epoch` is which holder of that name this program was started as: `moot run` puts it into
-    MOOT_EPOCH, and with it a name that was adopted meanwhile is refused. `home` names the
-    workspace outright. `passphrase` is asked for a person's passphrase by that person's name; what
-    it gives counts as typed by nobody. `env` is what programs find that operations start. No
-    environment variable is read here.
+    `agent` is who acts; its key must be in `keys` (default: the user's own key folder). `epoch` is
+    which holder of that name this program was started as: `moot run` sets MOOT_EPOCH to it, and
+    Moot then refuses a name that another session adopted meanwhile. `home` names the workspace
+    directly. `passphrase` takes a person's name and returns their passphrase, which does not count
+    as typed by that person. `env` is the environment of programs that operations start. This
+    function reads no environment variables.
     """
     from moot.keys.folder import KeyFolder, Passphrase
 
@@ -49,29 +49,29 @@ def open(  # noqa: A001 - moot.open, like gzip.open
     )
 
 
-# Workspaces that stay open from one call to the next, for a process that answers many: opening one
-# costs more than most calls. The process that made this closes them.
-
-# Which ledger file, and under which clock.
-_Which = tuple[str, str]
-_File = tuple[int, int]
+_LedgerAndClock = tuple[str, str]
+_DeviceAndInode = tuple[int, int]
 
 
 class OpenWorkspaces:
-    """One open workspace for each ledger, shared by the threads of this process."""
+    """One open workspace for each ledger, shared by the threads of this process.
+
+    For a process that answers many calls: opening a workspace costs more than most calls. The
+    process that made this closes it.
+    """
 
     def __init__(self) -> None:
-        self._turn = threading.Lock()
-        self._open: dict[_Which, tuple[_File, Workspace]] = {}
+        self._lock = threading.Lock()
+        self._open: dict[_LedgerAndClock, tuple[_DeviceAndInode, Workspace]] = {}
 
     def find(self, ledger: Path, clock: str, open_it: Callable[[], Workspace]) -> Workspace:
         """Return the open workspace of this ledger; open it again if its file was replaced.
 
         What is written to a replaced file would be lost.
         """
-        with self._turn:
-            there = ledger.stat()
-            file = (there.st_dev, there.st_ino)
+        with self._lock:
+            stat = ledger.stat()
+            file = (stat.st_dev, stat.st_ino)
             known = self._open.get((str(ledger), clock))
             if known is not None and known[0] == file:
                 return known[1]
@@ -83,14 +83,11 @@ class OpenWorkspaces:
 
     def drop(self) -> None:
         """Close all without a checkpoint, as after a read error; the next use opens again."""
-        with self._turn:
-            for _, workspace in self._open.values():
-                workspace.close(checkpoint=False)
-            self._open.clear()
+        self.close(checkpoint=False)
 
-    def close(self) -> None:
-        """Close all of them, each after a signature over what was written."""
-        with self._turn:
+    def close(self, *, checkpoint: bool = True) -> None:
+        """Close all of them, each after a checkpoint over what was written."""
+        with self._lock:
             for _, workspace in self._open.values():
-                workspace.close()
+                workspace.close(checkpoint=checkpoint)
             self._open.clear()

@@ -1,9 +1,8 @@
-"""What can be done with Moot, as one table: each operation's name, and whether it only reads.
+"""The table of all operations: their names, and whether they only read.
 
-`@operation` registers a function of this package. The table feeds the
-command ids, the reference in docs/, the choice to open a workspace read-only, and the tests that
-run every operation through every way in. A way in that must not start programs (MCP) leaves out
-those that do.
+`@operation` registers a function. The table feeds the command ids, the reference in docs/, the
+choice to open a workspace read-only, and the tests that run every operation through every surface.
+MCP, which must not start programs, leaves out operations that do.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ import msgspec
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-# Under which name a program finds the operations of a subject, `moot.api.NAME`, and their module.
+# The public name of a subject, `moot.api.NAME`, and the module of its operations.
 SUBJECTS: Final[Mapping[str, str]] = {
     "workspaces": "moot.api.workspace.workspaces",
     "machines": "moot.api.hosts.machines",
@@ -88,7 +87,7 @@ SUBJECTS: Final[Mapping[str, str]] = {
 
 
 class Operation(msgspec.Struct, frozen=True):
-    """One thing that can be done. `name` is the dotted id of its command; `also` are its others."""
+    """An operation. `name` is the dotted id of its command; `also` are other names."""
 
     name: str
     function: Callable[..., Any]
@@ -108,21 +107,21 @@ def operation(
     runs_programs: bool = False,
     also: str = "",
     as_ledger: bool = False,
-    can_do_without: bool = False,
+    can_use_agent_key: bool = False,
 ) -> Callable[[Function], Function]:
-    """Register a function as the operation `name`; `also` lists its other names, with spaces.
+    """Register a function as the operation `name`; `also` lists other names, separated by spaces.
 
-    `as_ledger`: it signs with the ledger's own key, too. Where that key is not, because `moot run`
-    has lent an agent a folder with its own key alone, that run does it. One that `can_do_without`
-    it then vouches with the agent's key where the ledger's would.
+    `as_ledger`: it also signs with the ledger's own key. A program of `moot run` has only its
+    agent's key; then the run executes the operation. `can_use_agent_key`: the program executes it
+    itself, with the agent's key, if it concerns no files of the workspace's project.
     """
 
     def register(function: Function) -> Function:
         assert not (as_ledger and runs_programs), f"{name}: a run starts no programs for others"
         if as_ledger:
-            from moot.runner.delegation import delegated  # hooks get by without
+            from moot.runner.delegation import delegated  # hooks do not need it
 
-            function = delegated(name, function, can_do_without)
+            function = delegated(name, function, can_use_agent_key)
         entry = Operation(name, function, writes, runs_programs, tuple(also.split()), as_ledger)
         for known in (entry.name, *entry.also):
             assert known not in OPERATIONS, f"{known} is registered twice"
@@ -133,16 +132,16 @@ def operation(
 
 
 def all_operations() -> tuple[Operation, ...]:
-    """Every operation, each once, in the order of the subjects."""
+    """Return every operation once, in the order of the subjects."""
     for module in SUBJECTS.values():
         import_module(module)
     return tuple(dict.fromkeys(OPERATIONS.values()))
 
 
 def only_reads(name: str) -> bool:
-    """True if `name` is a known operation that writes nothing, so that it may run read-only.
+    """Return True if `name` is a known operation that writes nothing, so that it may run read-only.
 
-    An operation is known once its module is imported, which is before it can open a workspace.
+    Its module is imported, and so it is known, before it can open a workspace.
     """
     known = OPERATIONS.get(name)
     return known is not None and not known.writes

@@ -1,4 +1,4 @@
-"""Ask whether a command would be refused, before a name, a key or a passphrase is used for it."""
+"""Check whether a command would be refused, before using a name, key or passphrase for it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def require_allowed(
 ) -> None:
     """Raise `Refused` if the machine would refuse this command now; record nothing.
 
-    `state` replaces the recorded one. A refusal for one of `ignored_codes` alone does not count.
+    `state` replaces the recorded one. A refusal only for `ignored_codes` does not count.
     """
     engine = workspace.engine
     if state is None:

@@ -4,10 +4,10 @@ The caller that makes a session (`moot.open`, the command line, a hook) passes w
 nothing here reads the environment. Who may act for whom is decided here and nowhere else:
 
     not_you             one agent may not act under another's name
-    actor_required      nobody is named, and the act needs someone
-    session_replaced    another session has adopted the name since this one was started
-    bad_epoch           what should say so is no number
-    human_key_required  the act is a person's
+    actor_required      the operation needs an actor, and none is known
+    session_replaced    another session has adopted the name since this one started
+    bad_epoch           MOOT_EPOCH is not a number, so that cannot be checked
+    human_key_required  only a person may do this
 """
 
 from __future__ import annotations
@@ -35,24 +35,25 @@ if TYPE_CHECKING:
     from moot.workspace.workspace import Workspace
 
 
-_TOOL_SESSIONS: Final = "presence.sessions"  # index space: a tool session's key -> _Joined
-NO_EPOCH: Final = -1  # of a session that was told something else than a number: nobody's
+# Index space: the key of a tool session or of a tool's process -> JoinedAgent.
+TOOL_SESSIONS: Final = "presence.sessions"
+NO_EPOCH: Final = -1  # the epoch of a session whose MOOT_EPOCH is not a number
 
 
-class _Joined(msgspec.Struct, frozen=True):
-    """Which holder of which name joined with a session."""
+class JoinedAgent(msgspec.Struct, frozen=True):
+    """The name that joined with a key, and which holder of that name."""
 
     agent: str
     epoch: int
 
 
 def settings_for(name: str, epoch: int) -> dict[str, str]:
-    """What a program that works as `name` finds in its environment: who it is, and since when."""
+    """Return the environment variables of a program that works as this holder of `name`."""
     return {"MOOT_AGENT": name, "MOOT_EPOCH": str(epoch)}
 
 
 class Place(msgspec.Struct, frozen=True):
-    """Where a session stands: its folder, the root of the worktree around it, and the branch."""
+    """Where a session works: its folder, the root of the worktree around it, and the branch."""
 
     folder: Path
     worktree: Path
@@ -60,12 +61,12 @@ class Place(msgspec.Struct, frozen=True):
 
 
 class ToolSession(msgspec.Struct, frozen=True):
-    """The session of a coding tool that calls us, if it is one.
+    """The session of a coding tool that calls us.
 
-    When it starts, an agent is registered for it under its key, which makes it known ever after.
-    `keys` are those under which it may be known, the likeliest first; none if the tool gave no id.
-    `sub_agent` is what the tool calls the sub-agent that acts, empty if it is the session's main
-    agent; unset where nobody can tell, as in a shell. `sub_agent_kind` is what it is for.
+    When it starts, an agent joins under its key, by which later calls find that agent. `keys` are
+    those under which it may have joined, the likeliest first; none if the tool gave no id.
+    `sub_agent` is the tool's id of the acting sub-agent: empty for the main agent, unset if unknown
+    (as in a shell). `sub_agent_kind` is the tool's name for its task.
     """
 
     tool: str
@@ -75,17 +76,17 @@ class ToolSession(msgspec.Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """What its record is called: a tool that gives no id has one session for each run."""
+        """The name of its record; a tool that gives no id has one session for each run."""
         return self.keys[0] if self.keys else f"{self.tool}:run"
 
 
 class Session:
-    """One caller's way to a workspace. Use it in a `with` block, or `close()` it.
+    """One caller's access to a workspace. Use it in a `with` block, or `close()` it.
 
-    `acting` is the agent or person whose key signs; None: each act says who acts. `epoch` is which
-    holder of that name this session was started as, if that is known. Without a name, the agent
-    acts that was registered for `tool_session`. `read_only` lets the workspace open where nothing
-    may be written. It and `keys` may be functions that are asked on first use.
+    `acting` is the agent or person whose key signs; None: each operation names its actor. `epoch`
+    is which holder of that name this session was started as, if known. Without `acting`, the agent
+    of `tool_session` acts. `read_only` opens the workspace without write access. It and `keys` may
+    be functions, which are called on first use.
     """
 
     def __init__(
@@ -106,18 +107,18 @@ class Session:
         debug: DebugLog | None = None,
         stays_open: OpenWorkspaces | None = None,
         messages_per_minute: int | None = None,
-        ends_gone: bool = False,
+        ends_exited: bool = False,
         is_at_terminal: Callable[[], bool] | None = None,
     ) -> None:
-        """`stale_millis` is how soon this session calls others stale; None: as the workspace does.
+        """`stale_millis` is when this session considers others stale; None: the workspace's value.
 
-        `remarks` are warnings about how the session was set up; operations that report findings
-        add them. `env` is what programs find that are started for this session, and nothing else.
-        `debug` is told what is opened, locked, decided and committed. What `stays_open` is shared
-        with other sessions, and not closed with this one. `messages_per_minute` is how many mails
-        and questions the acting agent may send; None: any number. `ends_gone`: once it is open for
-        writing, sessions whose programs are gone from this machine are ended. If nobody is named,
-        `is_at_terminal` says yes, and no coding tool is around, the user's everyday name acts.
+        `remarks` are warnings about how the session was set up; operations that report findings add
+        them. `env` is the whole environment of programs that operations start. `debug` logs what is
+        opened, locked, decided and committed. Workspaces in `stays_open` are shared with other
+        sessions and not closed with this one. `messages_per_minute` limits messages and questions
+        of the acting agent; None: no limit. `ends_exited`: opening the workspace for writing ends
+        sessions whose process has exited on this machine. If no actor is named, `is_at_terminal`
+        returns True and no coding tool started this process, the user's everyday name acts.
         """
         self.folder = folder
         self.acting = acting
@@ -134,7 +135,7 @@ class Session:
         self._debug = debug
         self._stays_open = stays_open
         self._messages_per_minute = messages_per_minute
-        self._ends_gone = ends_gone
+        self._ends_gone = ends_exited
         self._is_at_terminal = is_at_terminal
         self._opened: list[Workspace] = []  # shared with the sessions of `acting_as`
         self._closed: list[Workspace] = []
@@ -155,7 +156,7 @@ class Session:
 
     @property
     def keys_path(self) -> Path:
-        """Where the key folder is, told without loading anything that could read a key."""
+        """The path of the key folder; does not load the modules that read keys."""
         if self._keys is None or callable(self._keys):
             from moot.workspace.user_folders import key_folder_path
 
@@ -164,14 +165,14 @@ class Session:
 
     @property
     def ask_passphrase(self) -> AskPassphrase:
-        """How a person is asked for the passphrase of their key; by default nobody is."""
+        """The function that asks a person for their passphrase; by default it never asks."""
         from moot.keys.folder import never_ask
 
         return self._ask_passphrase or never_ask
 
     @property
     def workspace_folder(self) -> Path:
-        """The `.moot` folder that belongs to where the session stands; Unavailable if none does."""
+        """The `.moot` folder for the session's folder; raises Unavailable if there is none."""
         if self._workspace_folder is not None:
             return self._workspace_folder
         from moot.workspace.find import find_workspace
@@ -190,42 +191,42 @@ class Session:
         return self._opened[0]
 
     def why_old(self) -> MootError | None:
-        """Why what was read may be old: the keeper of the ledger did not answer, or shows another
-        history, or this machine has left; None if it did, or the ledger is here."""
+        """Return why the data may be old: the keeper did not answer or has another history, or this
+        machine has left. None if the data is current."""
         if not self._opened:
             return None
         joined = self._opened[0].joined
         return self._opened[0].left if joined is None else joined.away
 
     def require_workspace(self) -> None:
-        """Unavailable if there is none here, told before a caller reads what it would write."""
+        """Raise Unavailable if there is no workspace, before a caller reads its input."""
         from moot.workspace.find import require_ledger
 
         require_ledger(self.workspace_folder)
 
     @property
     def tool_session_name(self) -> str:
-        """What the record of this session's tool calls is called."""
+        """The name of the record of this session's tool calls."""
         return "program:run" if self.tool_session is None else self.tool_session.name
 
     @property
     def sub_agent(self) -> str | UnsetType:
-        """Who of this session acts: a sub-agent's id, empty for its main agent, unset if unknown.
+        """The id of the acting sub-agent, empty for the main agent, unset if unknown.
 
-        Mail and duties belong to the session, no matter which of its agents acts.
+        Mail and duties belong to the session, whichever of its agents acts.
         """
         return UNSET if self.tool_session is None else self.tool_session.sub_agent
 
     @property
     def sub_agent_kind(self) -> str | UnsetType:
-        """What the acting sub-agent is for, as its tool says."""
+        """The tool's name for the task of the acting sub-agent."""
         return UNSET if self.tool_session is None else self.tool_session.sub_agent_kind
 
     @property
     def workspace_or_none(self) -> Workspace | None:
-        """The open workspace, or None if none is around: a debate's file needs none.
+        """The open workspace, or None if there is none: a debate's file needs none.
 
-        One that was named outright (`home`) must be there, and so must the ledger of one found.
+        Raises Unavailable if `home` names a missing workspace, or if its ledger is missing.
         """
         from moot.workspace.find import require_ledger
 
@@ -239,7 +240,7 @@ class Session:
 
     @property
     def clock(self) -> Clock:
-        """The time. A fixed one counts unless the workspace here forbids it."""
+        """The clock; a fixed one unless the workspace here forbids that."""
         from moot.core.clock import fixed_clock, system_clock
 
         if not self.clock_text:
@@ -249,7 +250,7 @@ class Session:
 
     @property
     def place(self) -> Place:
-        """Where the session stands in this workspace."""
+        """Where the session works in this workspace."""
         if self._place is None:
             from moot.api.guard.guarded_paths import branch_of, worktree_of
 
@@ -258,18 +259,18 @@ class Session:
         return self._place
 
     def acting_as(self, name: str, epoch: int | None = None) -> Session:
-        """The same session under another name whose key is here. Closing one closes both.
+        """Return the same session under another name whose key is here. Closing one closes both.
 
-        `epoch` is which holder of the name is meant, if another may adopt it meanwhile.
+        `epoch` says which holder of the name is meant, in case another adopts it meanwhile.
         """
         other = self._derive(acting=name, epoch=epoch, tool_session=None)
         other._opened = self._opened
         return other
 
     def in_workspace(self, workspace_folder: Path) -> Session:
-        """The same caller in another workspace, which is closed together with this session.
+        """Return a session of the same caller in another workspace; closing this one closes it.
 
-        Files that an agent is about to write may lie in another project than it works in.
+        An agent may be about to write files of another project than the one it works in.
         """
         other = self._elsewhere.get(workspace_folder)
         if other is None:
@@ -279,24 +280,24 @@ class Session:
         return other
 
     def with_keys(self, folder: KeyFolder) -> Session:
-        """The same caller with another key folder, and a workspace of its own to close."""
+        """Return a session of the same caller with another key folder; it must be closed."""
         return self._derive(keys=folder)
 
     def only_reading(self, stays_open: OpenWorkspaces) -> Session:
-        """The same place for nobody in particular, only to read; what `stays_open` is shared.
+        """Return a read-only session in the same place, without an actor or passphrases.
 
-        A process that shows a workspace to others has no name and asks for no passphrase.
+        For a process that shows a workspace to others; workspaces in `stays_open` are shared.
         """
-        nobody: dict[str, Any] = {"acting": None, "epoch": None, "tool_session": None}
+        no_actor: dict[str, Any] = {"acting": None, "epoch": None, "tool_session": None}
         return self._derive(
-            **nobody, ask_passphrase=None, read_only=True, stays_open=stays_open, remarks=()
+            **no_actor, ask_passphrase=None, read_only=True, stays_open=stays_open, remarks=()
         )
 
-    def standing_in(
+    def in_folder(
         self, folder: Path, *, epoch: int | None, stale_millis: Millis | None, clock: str
     ) -> Session:
-        """The same caller in another folder, with a workspace of its own to close; nobody is asked
-        for a passphrase there."""
+        """Return a session of the same caller in another folder; it asks for no passphrase and must
+        be closed."""
         other = self._derive(
             epoch=epoch,
             stale_millis=stale_millis,
@@ -310,8 +311,8 @@ class Session:
 
     @contextmanager
     def unlocked(self, person: str, passphrase: Passphrase) -> Iterator[Session]:
-        """A session in which `person` acts, with a workspace of its own: the opened key is
-        forgotten when the block ends, whatever this session goes on to do."""
+        """Give the block a session in which `person` acts, with a separate workspace, so that the
+        unlocked key is forgotten when the block ends."""
 
         def ask(name: str) -> Passphrase | None:
             return passphrase if name == person else None
@@ -322,7 +323,7 @@ class Session:
             yield session
 
     def _derive(self, **changes: Any) -> Session:
-        """A session like this one but for the changes, with a workspace of its own."""
+        """Return a copy of this session with these changes and a separate workspace."""
         same: dict[str, Any] = {
             "acting": self.acting,
             "epoch": self.epoch,
@@ -343,24 +344,24 @@ class Session:
 
     # Who may act for whom: `actor` for agents, `person` and the `require_...` below for people.
     def actor(self, named: str | None = None) -> str:
-        """Who acts: `named`, else the session's own name. If both are given they must agree."""
+        """Return who acts: `named`, else the session's own name; both must agree."""
         own = self.acting or self._tool_agent()
         if own and named and named != own:
             raise Refused(
                 "not_you",
                 f"you are {own}; this would act as {named}",
-                hint="leave the option away: one agent does not act under another's name",
+                hint="leave the option out: an agent cannot act under another's name",
             )
         name = named or own or self.everyday_name()
         if not name:
-            raise self._nobody_acts()
+            raise self._unknown_actor()
         self.require_current_holder(name)
         return name
 
     def known_actor(self) -> str | None:
-        """Who acts, if the session knows: its own name, else the agent of its tool session.
+        """Return who acts, if known: the session's own name, else the agent of its tool session.
 
-        None for a person at a terminal, and for a tool whose start nobody saw.
+        None for a person at a terminal, and for a tool session that has not joined.
         """
         name = self.acting or self._tool_agent()
         if name:
@@ -368,8 +369,10 @@ class Session:
         return name or None
 
     def everyday_name(self) -> str | None:
-        """The everyday name of the person at the terminal, made if there is none yet; None if
-        somebody is named, or nobody can tell that a person is there."""
+        """Return the everyday name of the person at the terminal; make it if there is none yet.
+
+        None if an actor is named, or if it is not certain that a person types here.
+        """
         if self.acting is not None or self.tool_session is not None:
             return None
         if self._is_at_terminal is None or not self._is_at_terminal():
@@ -377,7 +380,7 @@ class Session:
         from moot.api.presence.starting_names import take_everyday_name
         from moot.api.presence.tool_processes import find_enclosing_tool
 
-        if find_enclosing_tool(self.env, os.getpid()) is not None:  # some give their commands one
+        if find_enclosing_tool(self.env, os.getpid()) is not None:  # some tools use a terminal
             return None
         return take_everyday_name(self.workspace)
 
@@ -387,42 +390,41 @@ class Session:
         return next((agent for agent in agents if agent is not None), None)
 
     def _agent_that_joined_with(self, key: str) -> str | None:
-        """The agent of this tool's session, unless its name has a new holder by now."""
+        """Return the agent that joined with `key`; raise Refused if its name has a new holder."""
         with self.workspace.store.read() as view:
-            row = view.row(_TOOL_SESSIONS, key)
+            row = view.row(TOOL_SESSIONS, key)
         if row is None:
             return None
-        joined = msgspec.json.decode(row.value, type=_Joined)
+        joined = msgspec.json.decode(row.value, type=JoinedAgent)
         agent = self.workspace.engine.registry().agents.get(joined.agent)
         if agent is None or agent.epoch != joined.epoch:
             raise Refused(
                 "session_replaced",
-                f"{joined.agent} has been adopted by another session",
+                f"another session has adopted {joined.agent}",
                 hint="start a new session",
             )
         return joined.agent
 
-    def _nobody_acts(self) -> MootError:
+    def _unknown_actor(self) -> MootError:
         left = self._opened[0].left if self._opened else None
         if left is not None and not self._is_read_only():
-            return left  # nobody could
+            return left  # no actor could write
         if self.tool_session is not None:
             return Refused(
                 "actor_required",
-                "this session has not joined: nobody knows which agent it is",
+                "this session has not joined, so its agent is unknown",
                 hint="start the tool with `moot run -- TOOL`, or start a new session",
             )
         return Refused(
             "actor_required",
-            "who acts is not known",
+            "Moot does not know who acts",
             hint="use --as NAME, or set MOOT_AGENT (`moot run` does)",
         )
 
     def require_current_holder(self, name: str) -> None:
-        """Refused if another session has adopted this session's own name since it was started.
+        """Raise Refused if another session has adopted this session's own name since it started.
 
-        The earlier session may live on with the new key within reach; it must not go on signing as
-        the one who took over.
+        The earlier session may still run and find the new key; it must not sign with that key.
         """
         if self.epoch is None or name != self.acting:
             return
@@ -430,20 +432,20 @@ class Session:
         if self.epoch == NO_EPOCH:
             raise Refused(
                 "bad_epoch",
-                f"MOOT_EPOCH is no number: whether this is still the session of {name} is unknown",
+                f"MOOT_EPOCH is not a number, so Moot cannot tell if this session is still {name}",
                 hint="unset MOOT_EPOCH; `moot join` then prints the right one",
             )
         if agent is not None and agent.epoch != self.epoch:
             raise Refused(
                 "session_replaced",
-                f"{name} has been adopted by another session since this one started",
+                f"another session has adopted {name} since this one started",
                 hint="stop here, or start again: `moot join`",
             )
 
     def require_pace(self, name: str, key: str | None, *words: object) -> None:
-        """Refused (too_many) if `name` has written to others too often, where that is limited.
+        """Raise Refused (too_many) if `name` has sent too many messages in the last minute.
 
-        A repeat of the same `words` under the same `key` is sent once, and counts once.
+        A repeat of the same `words` under the same `key` counts once.
         """
         if self._messages_per_minute is not None:
             from moot.api.mail.outgoing import require_pace
@@ -451,7 +453,7 @@ class Session:
             require_pace(self.workspace, name, self._messages_per_minute, key, words)
 
     def require_agent(self, name: str) -> Agent:
-        """What the registry knows of a name; NotFound if nobody is called so."""
+        """Return the registry's entry of a name; raise NotFound if there is none."""
         agent = self.workspace.engine.registry().agents.get(name)
         if agent is None:
             raise NotFound(
@@ -460,7 +462,7 @@ class Session:
         return agent
 
     def epoch_of(self, name: str) -> int | None:
-        """Which holder of a name is meant: the one registered now. Who has ended answers nobody."""
+        """Return the epoch of the present holder; Refused if it has ended: it never answers."""
         registry = self.workspace.engine.registry()
         agent = registry.agents.get(name)
         ending = registry.keys[agent.kid].ending if agent is not None else None
@@ -470,33 +472,32 @@ class Session:
         return None if agent is None else agent.epoch
 
     def person(self, what: str) -> str:
-        """The person who acts: the one named, else the first whose key can be unlocked here."""
+        """Return the person who acts: the one named, else the first whose key can be unlocked."""
         self.require_no_agent(what)
-        for key in self.workspace.engine.registry().human_keys():
-            wanted = self.acting in (None, key.name)
-            if wanted and self.workspace.keys.find(key.name, key.kid) is not None:
-                return key.name
-        raise Refused(
-            "human_key_required",
-            f"no person's key is here: {what} is for people",
-            hint="`moot agent register NAME --human` makes one",
-        )
+        signer = self.person_signer()
+        if signer is None:
+            raise Refused(
+                "human_key_required",
+                f"no person's key is here: {what} is for people",
+                hint="`moot agent register NAME --human` makes one",
+            )
+        return self.workspace.engine.registry().keys[signer.kid].name
 
     def has_people(self) -> bool:
-        """True if somebody is registered here as a person, who could decide."""
+        """Return True if a person is registered here, who could decide."""
         return bool(self.workspace.engine.registry().human_keys())
 
     def operator(self, what: str) -> str | None:
-        """The person whose key signs an operator's act; None where no person is registered.
+        """Return the person whose key signs an operator's act; None if no person is registered.
 
-        Such an act is then only observed. An agent is refused.
+        Without a person the act is recorded as observed only. An agent is refused.
         """
         self.require_no_agent(what)
         names = [key.name for key in self.workspace.engine.registry().human_keys()]
         return self.acting or (names[0] if names else None)
 
     def person_signer(self) -> Signer | None:
-        """The unlocked key of a person who may consent here; None if there is none.
+        """Return the unlocked key of a person who may consent here; None if there is none.
 
         A session that acts under a name cannot consent under another.
         """
@@ -508,51 +509,50 @@ class Session:
         return None
 
     def require_no_agent(self, what: str) -> None:
-        """Refuse an agent outright, before anyone is asked for a passphrase."""
+        """Refuse an agent, before a passphrase is asked for."""
         if self.acting is not None and not self.acts_as_person():
             raise Refused(
                 "human_key_required",
-                f"{self.acting} is no person: {what} is for people",
+                f"{self.acting} is not a person: {what} is for people",
                 hint="run this yourself, outside of `moot run`",
             )
 
     def require_no_agent_around(self, what: str) -> None:
-        """Refuse an agent, and whatever runs below a coding tool or `moot run`: a model may have
-        started it, under whichever name and in whichever environment."""
+        """Refuse an agent, and any process that a coding tool or `moot run` started: a model may
+        have started it under another name or with another environment."""
         from moot.api.presence.tool_processes import find_enclosing_run, find_enclosing_tool
 
         self.require_no_agent(what)
-        around = find_enclosing_tool(self.env, os.getpid()) or find_enclosing_run(
-            self.env, os.getpid()
-        )
-        if around is not None or self.tool_session is not None:
+        pid = os.getpid()
+        parent = find_enclosing_tool(self.env, pid) or find_enclosing_run(self.env, pid)
+        if parent is not None or self.tool_session is not None:
             raise Refused(
                 "human_key_required",
-                f"this runs below {around or 'a coding tool'}: {what} is for people",
+                f"this runs inside {parent or 'a coding tool'}: {what} is for people",
                 hint="run this yourself, in a terminal outside of coding tools and of `moot run`",
             )
 
     def require_self_or_person(self, name: str) -> None:
-        """An agent ends or renews only itself; a person, or a caller without a name, anyone."""
+        """Refuse an agent that acts on another name; people and callers without a name may."""
         if self.acting in (None, name) or self.acts_as_person():
             return
         raise Refused(
             "not_you",
             f"you are {self.acting}; this is about {name}",
-            hint="an agent does this for itself only; ask the person who runs you",
+            hint="an agent can do this only for itself; ask the person who runs you",
         )
 
     def acts_as_person(self) -> bool:
-        """True if the session acts under the name of a registered person."""
+        """Return True if the session acts under the name of a registered person."""
         from moot.core.machine import KeyClass
 
         known = self.workspace.engine.registry().agents.get(self.acting or "")
         return known is not None and known.kind is KeyClass.HUMAN
 
     def close(self, *, checkpoint: bool = True) -> None:
-        """Close the workspace, if it was opened, after one signature over everything it wrote.
+        """Close the workspace, if it was opened, after a checkpoint over everything it wrote.
 
-        A hook has no time for that signature: the next command makes it.
+        Hooks skip the checkpoint to save time: the next command makes it.
         """
         for other in self._elsewhere.values():
             other.close(checkpoint=checkpoint)
@@ -560,8 +560,8 @@ class Session:
         self._opened.clear()
         for workspace in closing:
             workspace.close(checkpoint=checkpoint)
-        # A process that ends right away need not take its memory apart: with many agents and
-        # reservations that takes longer than closing.
+        # Keep a reference: a process that ends now need not free this memory, which takes longer
+        # than closing if there are many agents and reservations.
         self._closed = closing
 
     def __enter__(self) -> Session:
@@ -572,7 +572,7 @@ class Session:
 
     @property
     def can_ask_passphrase(self) -> bool:
-        """True if a person is there who may be asked for a passphrase, or has left it."""
+        """True if a passphrase can be obtained: from a person at a terminal, or from a file."""
         return self._ask_passphrase is not None
 
     def _open(self) -> Workspace:

@@ -1,11 +1,11 @@
-"""Paths as they are typed on a command line: from the current folder, as git reads them (B-11).
+"""Paths as people type them on a command line: relative to the current folder, as in git (B-11).
 
-    x           beside us                       *           this folder and all in it
+    x           in the current folder           *           this folder and all in it
     :/x         at the root of the worktree     port:3000   a named resource, the same everywhere
-    ./port:3000 a file that is named like one   /a/b/x      itself
+    ./port:3000 a file with such a name         /a/b/x      an absolute path
 
-What comes out is named from the root, as the library takes it. Only a surface where people type
-uses this: record, JSON, the library, MCP and hooks name everything from the root.
+The result is relative to the root, as the library expects it. Only the command line uses this: the
+record, JSON, the library, MCP and hooks always use paths relative to the root.
 """
 
 from __future__ import annotations
@@ -26,33 +26,33 @@ from moot.protocols.presence.model import is_resource
 if TYPE_CHECKING:
     from moot.api.session import Place, Session
 
-_MOST_LOOKED_AT: Final = 10_000  # names in a folder, to find one that looks the same
+_MOST_NAMES: Final = 10_000  # names of a folder that are compared to find a look-alike
 
 
 def read_typed_scopes(texts: Iterable[str], session: Session) -> tuple[str, ...]:
-    """What was typed, named from the root; what lies outside is absolute, and refused later."""
+    """Return the scopes relative to the root; one outside is absolute and refused later."""
     return tuple([read_typed_scope(text, session.folder, _root(session)) for text in texts])
 
 
 def locate_typed_paths(texts: Iterable[str], session: Session) -> tuple[str, ...]:
-    """The same as absolute paths, which leave no doubt about where they start."""
+    """Return the typed scopes as absolute paths."""
     scopes = read_typed_scopes(texts, session)
     return tuple([_locate(scope, _root(session)) for scope in scopes])
 
 
 def locate_typed_path(text: str, session: Session) -> str:
-    """One of them, told without opening the ledger: for what must work when it is damaged."""
+    """Return one absolute path without opening the ledger, which may be damaged."""
     from moot.api.guard.guarded_paths import find_guarded_folder
 
     guarded = find_guarded_folder(session.folder, session.home)
-    if guarded is None:  # which the operation will say
+    if guarded is None:  # the operation will report that
         return text
     root = guarded.worktree_root
     return _locate(read_typed_scope(text, session.folder, root), root)
 
 
 def read_typed_pair(first: str, second: str, session: Session) -> tuple[str, str]:
-    """Two scopes where there may be no workspace: then git says where the root is."""
+    """Return two scopes relative to the root of git; no workspace is needed."""
     from moot.workspace.find import worktree_root
 
     root = worktree_root(session.folder) or session.folder
@@ -63,26 +63,26 @@ def read_typed_pair(first: str, second: str, session: Session) -> tuple[str, str
 
 
 def read_typed_scope(text: str, folder: Path, root: Path) -> str:
-    """One text that was typed in `folder`, named from `root`; absolute if it lies outside."""
+    """Return a path typed in `folder` relative to `root`; absolute if it is outside."""
     require_spelled_out(text, (folder,))
     scope = paths.read_typed(text, str(folder), str(root))
     return _through_a_link(scope, root) if os.path.isabs(scope) else scope
 
 
 def typed_scope(scope: str) -> OwnText:
-    """How a scope is typed in a shell so that it means the same in every folder."""
+    """Return how to type a scope in a shell so that it means the same in every folder."""
     return shell_word(paths.write_typed(scope))
 
 
 def typed_from_root(scope: str) -> str:
-    """A scope that counts from the root, as it is typed in any folder; an absolute one stays."""
+    """Return how to type a scope relative to the root in any folder; an absolute path stays."""
     return scope if os.path.isabs(scope) else paths.write_typed(scope.removeprefix(":/"))
 
 
 def remark_on_missing(scopes: Iterable[str], place: Place) -> Iterator[Finding]:
-    """A warning for each scope, named from the root, of which nothing is there yet.
+    """Yield a warning for each scope, relative to the root, that does not exist yet.
 
-    It is held all the same, for a file may be reserved before it is made; but it may be a slip.
+    It can be reserved before it is made; but it may be a typing error.
     """
     for scope in scopes:
         path = scope if is_resource(scope) else paths.strip_wildcard(scope, str(place.worktree))
@@ -94,25 +94,25 @@ def remark_on_missing(scopes: Iterable[str], place: Place) -> Iterator[Finding]:
             severity=Severity.WARNING,
             message=f"{scope} does not exist",
             where=scope,
-            hint=_what_may_be_meant(path, place),
+            hint=_suggest_path(path, place),
         )
 
 
-def _what_may_be_meant(path: str, place: Place) -> str:
-    twin = _look_alike(place.worktree, path)
-    if twin is not None:
-        return f"{typed_scope(twin)} is there, which looks the same: its letters are composed so"
+def _suggest_path(path: str, place: Place) -> str:
+    look_alike = _find_look_alike(place.worktree, path)
+    if look_alike is not None:
+        return f"{typed_scope(look_alike)} exists: it looks the same, with other Unicode characters"
     here = paths.read_typed(".", str(place.folder), str(place.worktree))
     from_root = path[len(here) + 1 :] if paths.is_inside(path, here) else ""
     if from_root and os.path.lexists(place.worktree / from_root):
-        return f"paths are read from the folder you are in; {typed_scope(from_root)} is at the root"
-    return "that is fine if it is yet to be made"
+        return f"paths are relative to your folder; {typed_scope(from_root)} is at the root"
+    return "that is fine if you are going to create it"
 
 
-def path_if_from_root(text: str, session: Session) -> str | None:
-    """Where the path lies if it was named from the root by mistake; None if that is unlikely.
+def find_path_from_root(text: str, session: Session) -> str | None:
+    """Return the absolute path if it was probably typed relative to the root by mistake.
 
-    It is likely if its first folder is at the root, and not in the folder we are in.
+    That is probable if its first folder is at the root and not in the current folder.
     """
     place, first = session.place, text.partition("/")[0]
     is_plain = "/" in text and first not in ("", ".", "..", ":") and not is_resource(text)
@@ -131,9 +131,9 @@ def _locate(scope: str, root: Path) -> str:
 
 
 def _through_a_link(path: str, root: Path) -> str:
-    """An absolute path that leads to the root by another way, such as a link to the project.
+    """Return the scope of an absolute path that reaches the root through a symbolic link.
 
-    Links inside of the project are not followed (B-12): only the way to its root is.
+    Links inside the project are not followed (B-12), only links on the way to its root.
     """
     below: list[str] = []
     folder = path
@@ -142,7 +142,7 @@ def _through_a_link(path: str, root: Path) -> str:
             if os.path.samefile(folder, root):
                 return paths.read_typed(os.path.join(root, *below), str(root), str(root))
         except (OSError, ValueError):
-            pass  # it is not there: a folder above it may be
+            pass  # it does not exist: a folder above it may
         above, name = os.path.split(folder)
         if above == folder:
             return path
@@ -150,33 +150,33 @@ def _through_a_link(path: str, root: Path) -> str:
 
 
 def require_spelled_out(text: str, folders: Iterable[Path]) -> None:
-    """A shell that is given `~/x` in quotes leaves it so; that is no file of this project."""
+    """Refuse `~/x`: a shell does not expand it in quotes, and it is no file of this project."""
     first, slash, _rest = text.replace("\\", "/").partition("/")
     is_home = first.startswith("~") and (slash or first == "~")
     if is_home and not any(os.path.lexists(folder / first) for folder in folders):
         raise Malformed(
             f"{text}: nothing is called {first} here",
             code="bad_scope",
-            hint=f"write the folder out, such as {quote(os.path.expanduser('~/x'))}",
+            hint=f"type the whole path, such as {quote(os.path.expanduser('~/x'))}",
         )
 
 
-def _look_alike(root: Path, path: str) -> str | None:
-    """The name from the root that differs only in how its letters are composed (é as one or two).
+def _find_look_alike(root: Path, path: str) -> str | None:
+    """Return an existing path that differs only in Unicode normalization (é as one or two).
 
-    Names are compared as they are written, and nobody sees the difference.
+    Scopes compare names byte by byte, and a reader cannot see this difference.
     """
-    there: list[str] = []
+    existing: list[str] = []
     for part in path.split("/"):
-        folder = root.joinpath(*there)
-        name = part if os.path.lexists(folder / part) else _twin_in(folder, part)
+        folder = root.joinpath(*existing)
+        name = part if os.path.lexists(folder / part) else _find_same_name(folder, part)
         if name is None:
             return None
-        there.append(name)
-    return "/".join(there)
+        existing.append(name)
+    return "/".join(existing)
 
 
-def _twin_in(folder: Path, part: str) -> str | None:
+def _find_same_name(folder: Path, part: str) -> str | None:
     composed = normalize("NFC", part)
     return next((name for name in _names(folder) if normalize("NFC", name) == composed), None)
 
@@ -184,7 +184,7 @@ def _twin_in(folder: Path, part: str) -> str | None:
 def _names(folder: Path) -> Iterator[str]:
     try:
         with os.scandir(folder) as entries:
-            for _, entry in zip(range(_MOST_LOOKED_AT), entries, strict=False):
+            for _, entry in zip(range(_MOST_NAMES), entries, strict=False):
                 yield entry.name
     except OSError:
         return

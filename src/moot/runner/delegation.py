@@ -28,11 +28,11 @@ READ_HERE: Final = frozenset({"draft", "message", "summary"})
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-def delegated(name: str, function: Function, can_do_without: bool) -> Function:
+def delegated(name: str, function: Function, can_use_agent_key: bool) -> Function:
     """The function, or a question to `moot run` if the session's key folder was lent by it.
 
-    One that `can_do_without` the ledger's key stays here where there is no workspace, or its files
-    are not in the project, in which alone `moot run` would write.
+    With `can_use_agent_key` it is executed here if there is no workspace, or if its files are
+    outside the project: `moot run` writes only inside it.
     """
 
     @functools.wraps(function)
@@ -44,7 +44,7 @@ def delegated(name: str, function: Function, can_do_without: bool) -> Function:
 
         bound = signature(function).bind(session, *given, **named)
         arguments = dict(list(bound.arguments.items())[1:])
-        if can_do_without and not _concerns_project(session, arguments):
+        if can_use_agent_key and not _concerns_project(session, arguments):
             return function(session, *given, **named)
         return _ask(loan, name, session, arguments)
 

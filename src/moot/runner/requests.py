@@ -105,7 +105,7 @@ class RunRequests:
                 f"this `moot run` works in {own.workspace.path}, and this is about {request.home}",
                 hint="run this yourself, outside of `moot run`",
             )
-        return own.standing_in(
+        return own.in_folder(
             request.folder,
             epoch=request.epoch if request.epoch is not None else own.epoch,
             stale_millis=request.stale_millis,

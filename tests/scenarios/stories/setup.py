@@ -27,7 +27,7 @@ def what_an_agent_left_is_removed_if_nothing_is_lost(world: World) -> None:
     git(root, "switch", "--quiet", "main")
     (kept,) = world.do("clean", remove=True)["leftovers"]
     assert (kept["branch"], kept["removed"]) == ("feature", False)
-    assert kept["keep"] == [f"{OTTER} did not leave"]
+    assert kept["keep"] == [f"{OTTER} has not left"]
     assert world.refuse("clean", OTTER, remove=True) == "human_key_required"
     world.do("agent.retire", name=OTTER)
     (gone,) = world.do("clean", remove=True)["leftovers"]

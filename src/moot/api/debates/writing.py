@@ -115,7 +115,7 @@ class DebateProgress(msgspec.Struct, frozen=True):
     recorded: str | None
 
 
-@operation("debate.new", writes=True, as_ledger=True, can_do_without=True)
+@operation("debate.new", writes=True, as_ledger=True, can_use_agent_key=True)
 def new(
     session: Session,
     file: Path | None,
@@ -209,7 +209,7 @@ def _find_people(session: Session, agents: Sequence[str], named: Sequence[str]) 
     return tuple(name for name in agents if name in people_names and not name.startswith("human"))
 
 
-@operation("debate.add", writes=True, as_ledger=True, can_do_without=True)
+@operation("debate.add", writes=True, as_ledger=True, can_use_agent_key=True)
 def add(
     session: Session,
     file: Path,
@@ -303,7 +303,7 @@ def _has_file(session: Session, session_id: str) -> bool:
         return False
 
 
-@operation("debate.add_context", writes=True, as_ledger=True, can_do_without=True)
+@operation("debate.add_context", writes=True, as_ledger=True, can_use_agent_key=True)
 def add_context(session: Session, file: Path, title: str, text: str) -> AddedContext:
     """Add a subsection to the context. Only the operator may: an agent is refused.
 
@@ -317,7 +317,7 @@ def add_context(session: Session, file: Path, title: str, text: str) -> AddedCon
     return AddedContext(str(file), title, written.recorded)
 
 
-@operation("debate.tick", writes=True, as_ledger=True, can_do_without=True)
+@operation("debate.tick", writes=True, as_ledger=True, can_use_agent_key=True)
 def tick(session: Session, file: Path) -> DebateProgress:
     """Apply the session's policy to a turn that has timed out.
 
@@ -329,7 +329,7 @@ def tick(session: Session, file: Path) -> DebateProgress:
     return _progress(session, debate_session.tick(file, session.clock, session.workspace_or_none))
 
 
-@operation("debate.resume", writes=True, as_ledger=True, can_do_without=True)
+@operation("debate.resume", writes=True, as_ledger=True, can_use_agent_key=True)
 def resume(session: Session, file: Path, *, late: bool) -> DebateProgress:
     """Resume a debate that waits for its operator.
 
@@ -343,7 +343,7 @@ def resume(session: Session, file: Path, *, late: bool) -> DebateProgress:
     return _progress(session, act(file, session.clock, session.workspace_or_none, operator))
 
 
-@operation("debate.close", writes=True, as_ledger=True, can_do_without=True)
+@operation("debate.close", writes=True, as_ledger=True, can_use_agent_key=True)
 def close(session: Session, file: Path, reason: str) -> DebateProgress:
     """End a debate. Only the operator may: an agent is refused.
 
@@ -363,7 +363,7 @@ def close(session: Session, file: Path, reason: str) -> DebateProgress:
     return _progress(session, written)
 
 
-@operation("debate.sign", writes=True, as_ledger=True, can_do_without=True)
+@operation("debate.sign", writes=True, as_ledger=True, can_use_agent_key=True)
 def sign(session: Session, file: Path, *, author: str | None = None) -> DebateProgress:
     """Sign your own entries that are in the file and were only observed.
 

@@ -1,7 +1,7 @@
-"""Several machines on one ledger: what people and programs can do with them.
+"""Several machines on one ledger.
 
-leaving.py         a machine leaves the ledger that it shared
-ledger_moving.py   moves a ledger between its file and a database
-machines.py        keeps a ledger for other machines, invites, joins and revokes them
-session_owners.py  moves a session from one machine to another
+leaving.py         leave the ledger that this machine shares
+ledger_moving.py   move a ledger between its file and a database
+machines.py        keep a ledger for other machines; invite, join and revoke them
+session_owners.py  move a session from one machine to another
 """

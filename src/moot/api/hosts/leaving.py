@@ -1,4 +1,4 @@
-"""A machine leaves the ledger that it shared, by itself."""
+"""Leave the ledger that this machine shares."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 
 class LeftMachine(msgspec.Struct, frozen=True):
-    """What this machine was called at `keeper`. `retired` are its agents, which have ended now;
-    `people` those whose key stays here and valid; `still_holds` is what no key was here to give
-    back."""
+    """The name that this machine had at `keeper`. `retired` are its agents, which have ended now;
+    `people` those whose valid keys stay here; `still_holds` is what agents could not release,
+    because their key was not here."""
 
     machine: str
     keeper: str
@@ -34,11 +34,12 @@ class LeftMachine(msgspec.Struct, frozen=True):
 def leave_machine(session: Session) -> LeftMachine:
     """Leave the ledger that another machine keeps.
 
-    This machine's living agents are retired and what they hold is released; the keeper takes it
-    off; its secret is removed. Its copy stays, to be read, exported and verified; nothing is
-    recorded there until it joins again. Refused to agents, as `kept_here` where the ledger is kept,
-    and, with nothing changed, if the keeper does not answer or is too old to know the question. One
-    that was taken off before just forgets its secret. Broken off in between, a repeat goes on.
+    This machine's agents are retired and what they hold is released; the keeper removes the
+    machine, and its secret is removed here. Its copy can still be read, exported and verified;
+    nothing is recorded in it until it joins again. Refused to agents, as `kept_here` on the machine
+    that keeps the ledger, and, with nothing changed, if the keeper does not answer or is too old to
+    support this. A machine that was revoked before only forgets its secret. After an interruption
+    a repeat continues.
     """
     session.require_no_agent("leaving the ledger")
     workspace = session.workspace
@@ -48,8 +49,8 @@ def leave_machine(session: Session) -> LeftMachine:
     if joined is None:
         raise Refused(
             "kept_here",
-            "the ledger is kept on this machine, which cannot leave it",
-            hint="`moot machine revoke NAME` takes another machine off",
+            "this machine keeps the ledger and cannot leave it",
+            hint="to remove another machine: `moot machine revoke NAME`",
         )
     left = _leave_keeper(session, joined)
     _forget(session)
@@ -68,13 +69,13 @@ def _leave_keeper(session: Session, joined: JoinedLedger) -> LeftMachine:
         retired = tuple(key.name for key in _living_keys(session) if key.kind is KeyClass.AGENT)
         for name in retired:
             held += tuple(retire(session, name, reason=f"{joined.machine} leaves").still_holds)
-        session.workspace.engine.checkpoint()  # the copy is proved as a whole
+        session.workspace.engine.checkpoint()  # so that one signature covers the whole copy
         membership.leave(joined.connection)
     return LeftMachine(joined.machine, joined.connection.address, retired, people, held)
 
 
 def _living_keys(session: Session) -> list[RegisteredKey]:
-    """The keys that sign and are in this machine's hands, the oldest first."""
+    """Return the valid keys of this machine's key folder, the oldest first."""
     registry = session.workspace.engine.registry()
     own = session.workspace.folder.user_folder.custodian
     keys = (registry.keys[agent.kid] for agent in registry.agents.values())

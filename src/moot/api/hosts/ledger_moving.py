@@ -1,4 +1,4 @@
-"""Moving a ledger between its file and a database."""
+"""Move a ledger between its file and a database."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class MovedLedger(msgspec.Struct, frozen=True):
-    """Where the ledger lies now: `database` or `file`, and how many events it holds."""
+    """Where the ledger is now: `database` or `file`, and how many events it has."""
 
     to: str
     events: int
@@ -24,10 +24,10 @@ class MovedLedger(msgspec.Struct, frozen=True):
 def move(session: Session, to: str) -> MovedLedger:
     """Move this workspace's ledger into a PostgreSQL database, or with `file` back into a file.
 
-    `to` is an address, postgresql://...; it is kept in the key folder, since it may hold a
-    password. Everything is copied in one commit while nobody else writes; the old place refuses
-    every further write and stays as it was. Refused as `human_key_required` to an agent, as
-    `kept_elsewhere` on a machine that has joined, and as `already_there` if it lies there.
+    `to` is an address, postgresql://...; it is stored in the key folder, because it may contain a
+    password. Everything is copied in one commit while no other process writes; the old place stays
+    as it was and refuses every further write. Refused as `human_key_required` to an agent, as
+    `kept_elsewhere` on a machine that has joined, and as `already_there` if it is there.
     """
     session.require_no_agent("moving the ledger")
     workspace = session.workspace
@@ -36,7 +36,7 @@ def move(session: Session, to: str) -> MovedLedger:
         raise Refused(
             "kept_elsewhere",
             f"this ledger is kept at {workspace.joined.connection.address}",
-            hint="do this on the machine that keeps it",
+            hint="run this on the machine that keeps it",
         )
     folder.require_own("the database's address")
     from moot.hosts.opening import move_to_database, move_to_file
@@ -45,10 +45,10 @@ def move(session: Session, to: str) -> MovedLedger:
     if is_in_database(path) == (to != "file"):
         raise Refused(
             "already_there",
-            "the ledger lies in a database already" if to != "file" else "it lies in its file",
-            hint="`moot ledger move file` brings it back" if to != "file" else "nothing to do",
+            f"the ledger is already in {'its file' if to == 'file' else 'a database'}",
+            hint="nothing to do" if to == "file" else "`moot ledger move file` moves it back",
         )
-    workspace.engine.checkpoint()  # an agent in a lent key folder may have written without one
+    workspace.engine.checkpoint()  # an agent without the ledger's key may have written since
     session.close()
     if to == "file":
         return MovedLedger("file", move_to_file(path, folder, origin))

@@ -1,6 +1,6 @@
-"""Several machines on one ledger: keeping it for others, inviting them, joining, taking one off.
+"""Several machines on one ledger: keep it for others; invite, join, list and revoke machines.
 
-A machine leaves by itself in leaving.py.
+leaving.py is for a machine that leaves.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from moot.api.session import Session
     from moot.api.workspace.workspaces import MadeWorkspace
+    from moot.hosts.keeper import KeeperServer
     from moot.hosts.members import MemberFile
     from moot.hosts.messages import MemberInfo
     from moot.hosts.opening import JoinedLedger
@@ -36,15 +37,15 @@ MOST_NAME: Final = 48
 
 
 class KeeperAddress(msgspec.Struct, frozen=True):
-    """Where a keeper is reached, and what its certificate is known by."""
+    """The address of a keeper, and the fingerprint of its certificate."""
 
     address: str
     fingerprint: str
 
 
 class InvitedMachine(msgspec.Struct, frozen=True):
-    """`invitation` is one word for `moot init --join`; it is good for one machine, once. Unless a
-    keeper runs now (`is_kept_now`), it can be used only once one does."""
+    """`invitation` is the code for `moot init --join`; it admits one machine, once. It works while
+    a keeper runs: `is_kept_now` says whether one runs now."""
 
     invitation: str
     address: str
@@ -54,8 +55,8 @@ class InvitedMachine(msgspec.Struct, frozen=True):
 
 
 class MachineRow(msgspec.Struct, frozen=True):
-    """A machine, the id of its key folder as the record names it, and whether it may still ask.
-    `agents` are those whose keys sign; `has_left`: it was taken off at its own word."""
+    """A machine, the id of its key folder in the record, and whether it was revoked. `agents`
+    counts those with a valid key; `has_left`: it left by itself."""
 
     name: str
     custodian: str
@@ -69,10 +70,10 @@ class MachineRow(msgspec.Struct, frozen=True):
 
 
 class MachineList(msgspec.Struct, frozen=True):
-    """`keeper` is where the ledger is kept, as seen from here; None: on this machine alone. `here`
-    is what this machine is called there, None if it keeps the ledger. `why_old` says why the list
-    may be old or lack machines: the keeper could not be asked. `is_kept_now` is whether a keeper
-    runs; None where this machine does not keep the ledger."""
+    """`keeper` is the keeper's address; None: the ledger is on this machine only. `here` is this
+    machine's name there, None if it keeps the ledger. `why_old` says why the list may be old or
+    incomplete: the keeper could not be reached. `is_kept_now`: a keeper runs; None if this machine
+    does not keep the ledger."""
 
     keeper: str | None
     machines: tuple[MachineRow, ...]
@@ -91,12 +92,12 @@ def keep(
     warn: Callable[[str], None] = lambda _: None,
     socket_file: Path | None = None,
 ) -> Iterator[KeeperAddress]:
-    """Keep this workspace's ledger for other machines, while the block lasts.
+    """Keep this workspace's ledger for other machines, while the block runs.
 
-    `socket_file` is a socket of this machine, for its other clones and containers, instead of HOST
-    and PORT. `address` is what the others reach it by, if that is not one of these. `on_failure` is
-    called by another thread if the keeper cannot go on; the end of the block then raises why
-    (`keeper_failed`). `warn` is told, by another thread too, what hinders it meanwhile. Refused as
+    `socket_file` is a Unix socket for clones and containers on this machine, instead of HOST and
+    PORT. `address` is the address that others use, if it is another one. Another thread calls
+    `on_failure` if the keeper fails, and the end of the block then raises the reason
+    (`keeper_failed`); it calls `warn` with problems that do not stop the keeper. Refused as
     `human_key_required` to an agent, and as `kept_elsewhere` on a machine that has joined.
     """
     from moot.hosts.keeper import KeeperServer
@@ -106,7 +107,7 @@ def keep(
     _require_kept_here(workspace)
     _require_address(address)
     folder = _keeper_folder(session)
-    keeping = KeeperServer(
+    server = KeeperServer(
         workspace.engine,
         workspace.artifacts,
         folder,
@@ -116,20 +117,20 @@ def keep(
         warn,
     )
     try:
-        own = _listen(keeping, host, port, socket_file)
-        shown = KeeperAddress(address or own, keeping.fingerprint)
+        own = _listen(server, host, port, socket_file)
+        shown = KeeperAddress(address or own, server.fingerprint)
         _write_address(folder, shown)
         yield shown
     finally:
-        keeping.close()
+        server.close()
 
 
 @operation("invite", writes=True)
 def invite(session: Session, *, hours: int = 24, address: str | None = None) -> InvitedMachine:
-    """One word that lets one more machine join; it expires, and is good once.
+    """Return a code with which one more machine can join, once, until it expires.
 
-    A machine that joined registers agents of its own and signs with their keys; a person's key
-    needs a person's consent as ever. Refused as `not_kept` before `moot keep` has run here.
+    A joined machine registers agents and signs with their keys; a person's key still needs a
+    person's consent. Refused as `not_kept` before `moot keep` has run here.
     """
     from moot.hosts.joining import Invitation
     from moot.hosts.keeper import is_keeper_running
@@ -139,12 +140,12 @@ def invite(session: Session, *, hours: int = 24, address: str | None = None) -> 
     workspace = session.workspace
     _require_kept_here(workspace)
     if not 1 <= hours <= 24 * 30:
-        raise Malformed("an invitation is good for 1 to 720 hours", code="bad_hours")
+        raise Malformed("an invitation is valid for 1 to 720 hours", code="bad_hours")
     known = _read_address(_keeper_folder(session))
     if known is None:
         raise Refused(
             "not_kept",
-            "nobody could join yet: no keeper has run here",
+            "no machine can join yet: no keeper has run here",
             hint="start it first: `moot keep`",
         )
     _require_address(address)
@@ -166,34 +167,31 @@ def invite(session: Session, *, hours: int = 24, address: str | None = None) -> 
 def join_keeper(
     session: Session, invitation: str, *, name: str | None = None, tools: Sequence[str] = ()
 ) -> MadeWorkspace:
-    """Make a workspace whose ledger is kept elsewhere, with a verified copy of it here.
+    """Make a workspace whose ledger another machine keeps, with a verified copy of it here.
 
-    `name` is what this machine is called there (default: its host name). The whole ledger is
-    fetched and every signature in it verified. `tools` are set up as `init` does. A repeat changes
-    nothing; a machine that has left, was revoked or lost its secret joins again, and its copy goes
-    on.
+    `name` is this machine's name there (default: its host name). The whole ledger is fetched and
+    every signature in it is verified. `tools` are set up as by `init`. A repeat changes nothing; a
+    machine that has left, was revoked or lost its secret joins again and continues its copy.
     """
-    from moot.api.workspace.workspaces import JoinedKeeper, init
+    from moot.api.workspace.workspaces import JoinedKeeper, init, project_folder
     from moot.hosts.joining import join_workspace, read_invitation
-    from moot.workspace.find import FOLDER, project_root
 
     session.require_no_agent("joining a keeper")
     invited = read_invitation(invitation)
-    home = session.home or project_root(session.folder)
-    folder = home.parent if home.name == FOLDER else home
+    folder = project_folder(session)
     machine = require_machine_name(name or _machine_name())
     try:
         created = join_workspace(folder, session.keys, invited, machine, _repository(session))
     except Refused as error:
         raise _shallow_clone() if _is_shallow_elsewhere(session, error) else error from None
-    session.close(checkpoint=False)  # if it was opened, then as what it was before
+    session.close(checkpoint=False)  # an open workspace is not the joined one
     session.home = folder
     joined = session.workspace.joined
     if joined is None:
         raise Refused(
             "workspace_exists",
-            f"{session.workspace.path} is a workspace of its own",
-            hint="join from another clone: two ledgers cannot become one",
+            f"{session.workspace.path} is a workspace with its own ledger",
+            hint="join from another clone: two ledgers cannot be merged",
         )
     joined.sync()
     with session.workspace.store.read() as view:
@@ -204,11 +202,14 @@ def join_keeper(
 
 @operation("machine.list")
 def list_machines(session: Session) -> MachineList:
-    """The machines that share this ledger, or did. A machine that joined asks the keeper; if that
-    does not answer it knows itself, and says so."""
+    """List the machines that share this ledger, or did.
+
+    A joined machine asks the keeper. If that does not answer, the list has only this machine, and
+    `why_old` says so.
+    """
     workspace = session.workspace
     if workspace.joined is not None:
-        return _list_from_afar(workspace, workspace.joined)
+        return _list_from_keeper(workspace, workspace.joined)
     if workspace.left is not None:
         from moot.hosts.opening import read_joined_file
 
@@ -225,10 +226,10 @@ def list_machines(session: Session) -> MachineList:
     return MachineList(known.address, rows, is_kept_now=is_keeper_running(_keeper_folder(session)))
 
 
-def _list_from_afar(workspace: Workspace, joined: JoinedLedger) -> MachineList:
+def _list_from_keeper(workspace: Workspace, joined: JoinedLedger) -> MachineList:
     from moot.hosts.membership import list_members
 
-    workspace.engine.registry()  # looks for news: a keeper that is away is not asked twice
+    workspace.engine.registry()  # syncs first: an unreachable keeper is not asked twice
     own, why = workspace.folder.user_folder.custodian, joined.away
     if why is None:
         try:
@@ -246,7 +247,7 @@ def _list_from_afar(workspace: Workspace, joined: JoinedLedger) -> MachineList:
 def _list_rows(
     workspace: Workspace, machines: tuple[MemberInfo, ...], own: str | None
 ) -> tuple[MachineRow, ...]:
-    """One row each; a key folder that came back has its agents where it is now."""
+    """Return one row for each machine; one that joined again has its agents in the newest row."""
     newest = {machine.custodian: machine for machine in machines}
     return tuple(
         MachineRow(
@@ -278,44 +279,42 @@ def _count_agents(workspace: Workspace, custodian: str) -> int:
 
 @operation("machine.revoke", writes=True)
 def revoke_machine(session: Session, name: str) -> MachineRow:
-    """Take a machine off: from now on it can ask the keeper nothing.
+    """Revoke a machine: from now on the keeper refuses its requests.
 
-    What its agents signed stays on record; their keys are revoked one by one
-    (`moot agent revoke`), if they may have been misused.
+    What its agents signed stays in the record. If their keys may have been misused, revoke them one
+    by one (`moot agent revoke`).
     """
-    session.require_no_agent("taking a machine off")
+    session.require_no_agent("revoking a machine")
     workspace = session.workspace
     _require_kept_here(workspace)
-    gone = _members(session).revoke(name, workspace.engine.clock())
-    return MachineRow(gone.name, gone.custodian, to_text(gone.joined_at), 0, True, False)
+    revoked = _members(session).revoke(name, workspace.engine.clock())
+    return MachineRow(revoked.name, revoked.custodian, to_text(revoked.joined_at), 0, True, False)
 
 
-def _listen(keeping: object, host: str, port: int, socket_file: Path | None) -> str:
-    """Listen there; returns the address that this gives."""
+def _listen(server: KeeperServer, host: str, port: int, socket_file: Path | None) -> str:
+    """Listen at the address or socket; return the address."""
     from moot.hosts.connection import UNIX
-    from moot.hosts.keeper import KeeperServer
 
-    assert isinstance(keeping, KeeperServer)
-    place = f"{host}:{port}" if socket_file is None else f"{UNIX}{socket_file.absolute()}"
+    address = f"{host}:{port}" if socket_file is None else f"{UNIX}{socket_file.absolute()}"
     try:
         if socket_file is None:
-            return f"{host}:{keeping.listen_tls(host, port)}"
-        keeping.listen_unix(socket_file.absolute())
-        return place
+            return f"{host}:{server.listen_tls(host, port)}"
+        server.listen_unix(socket_file.absolute())
+        return address
     except OSError as error:
         raise Refused(
             "cannot_listen",
-            f"nothing can listen at {place}: {_why(error)}",
-            hint="--listen HOST:PORT names an address of this machine (0.0.0.0: all of them) and a"
-            " port that nobody has; --listen unix:FILE a short path at which nothing stands",
+            f"the keeper cannot listen at {address}: {_why(error)}",
+            hint="--listen HOST:PORT takes an address of this machine (0.0.0.0: all of them) and a"
+            " free port; --listen unix:FILE takes a short path at which no file exists",
         ) from None
 
 
 def _why(error: OSError) -> str:
-    """Without what Python adds to it."""
+    """Return the system's message, without what Python adds to it."""
     import os
 
-    number = error.errno or 0  # below zero: of the look-up of names, which has its own sentences
+    number = error.errno or 0  # negative for errors of name resolution, which have own messages
     return os.strerror(number) if number > 0 else str(error.strerror or error)
 
 
@@ -345,22 +344,22 @@ def _read_address(folder: Path) -> KeeperAddress | None:
 
 
 def _repository(session: Session) -> str:
-    """What makes two clones one repository: its first commit."""
+    """Return the first commit, by which two clones of one repository are recognized."""
     from moot.system.git_commands import find_root_commit
 
     return find_root_commit(session.folder) or ""
 
 
 def _require_address(address: str | None) -> None:
-    """Unavailable (`bad_address`) if others could look up nothing by it."""
+    """Raise Unavailable (`bad_address`) if the address is not valid."""
     from moot.hosts.connection import UNIX, read_address
 
     if address is not None and not address.startswith(f"{UNIX}/"):
         read_address(address)
 
 
-def is_reached_from_here_only(address: str) -> bool:
-    """True of a socket and of a loopback address: no other machine can connect to these."""
+def is_local_address(address: str) -> bool:
+    """Return True for a Unix socket or loopback address: no other machine can connect to it."""
     from ipaddress import ip_address
 
     from moot.hosts.connection import UNIX
@@ -379,9 +378,9 @@ def _require_reachable(address: str) -> None:
     if host in EVERYWHERE:
         raise Refused(
             "no_address",
-            f"the keeper listens everywhere ({host}), which no other machine can connect to",
-            hint=f"say what others reach it by: `moot invite --address HOST:{port}`, or once and"
-            f" for all `moot keep --listen {host}:{port} --address HOST:{port}`",
+            f"the keeper listens at {host}, to which no other machine can connect",
+            hint=f"name the address that others use: `moot invite --address HOST:{port}`, or for"
+            f" all invitations `moot keep --listen {host}:{port} --address HOST:{port}`",
         )
 
 
@@ -394,8 +393,8 @@ def _is_shallow_elsewhere(session: Session, error: Refused) -> bool:
 def _shallow_clone() -> Refused:
     return Refused(
         "another_repository",
-        "this clone has only the newest commits: whether it is of the same repository is unknown",
-        hint="`git fetch --unshallow`, then join again",
+        "this is a shallow clone: Moot cannot tell whether it is of the same repository",
+        hint="run `git fetch --unshallow`, then join again",
     )
 
 
@@ -414,19 +413,13 @@ def _require_kept_here(workspace: Workspace) -> None:
         raise Refused(
             "kept_elsewhere",
             f"this ledger is kept at {workspace.joined.connection.address}",
-            hint="do this on the machine that keeps it",
+            hint="run this on the machine that keeps it",
         )
 
 
-# How a ledger is shared with other machines, for those who look at its standing.
-
-
 class SharedLedger(msgspec.Struct, frozen=True):
-    """`keeper` is where the ledger is kept; `here` what this machine is called there, None if it is
-    kept on this one. `machines` are those that share it: only those that are known here, if the
-    keeper could not be asked. `why_old` says why what is shown may be old: the keeper did not
-    answer, or shows another history, or this machine has left. `is_kept_now` is whether a keeper
-    runs; None where this machine does not keep the ledger."""
+    """`keeper`, `here`, `machines` and `is_kept_now` are as in MachineList. `why_old` says why the
+    data may be old: the keeper did not answer or has another history, or this machine has left."""
 
     keeper: str
     here: str | None
@@ -437,7 +430,7 @@ class SharedLedger(msgspec.Struct, frozen=True):
 
 
 def describe_sharing(session: Session) -> SharedLedger | None:
-    """None if the ledger is on this machine alone."""
+    """Return how the ledger is shared with other machines; None if it is not."""
     workspace = session.workspace
     joined = workspace.joined
     if joined is None and workspace.left is None and not (workspace.path / "keeper").exists():

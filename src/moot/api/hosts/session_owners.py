@@ -1,6 +1,7 @@
-"""Where a session is at home among machines that share a ledger: moving it, and giving it away.
+"""Move a session between machines that share a ledger.
 
-Its home keeps its files and has the ledger sign its minutes. It is the machine where it began.
+Each session has a home: the machine that has its files and whose ledger key signs its minutes. At
+first that is the machine where the session began.
 """
 
 from __future__ import annotations
@@ -39,9 +40,9 @@ if TYPE_CHECKING:
 
 
 class MovedSession(msgspec.Struct, frozen=True):
-    """`home` is what the machine is called where it is now; None: the one that keeps the ledger.
-    `moved` is what moved, the session first; nothing, if it was there already. `files` are those
-    that were written here."""
+    """`home` is the name of its machine now; None: the one that keeps the ledger. `moved` are the
+    streams that moved, the session first; empty if it was there already. `files` were written
+    here."""
 
     id: str
     home: str | None
@@ -51,21 +52,20 @@ class MovedSession(msgspec.Struct, frozen=True):
 
 @operation("machine.move_here", writes=True)
 def move_here(session: Session, what: str, *, into: Path | None = None) -> MovedSession:
-    """Let a session be at home on this machine, and write its files here from the record.
+    """Make this machine the home of a session, and write its files here from the record.
 
-    `what` is its id, or the place that the record has for a debate's file. Allowed if its home has
-    left or was taken off, or has handed it over; and always where the ledger is kept. Else
-    `another_home` says where it is and what to type there. A file of another content is never
+    `what` is its id, or the recorded path of a debate's file. Allowed if its home has left, was
+    revoked or has handed it over; and always on the machine that keeps the ledger. Otherwise
+    `another_home` says where it is and what to type there. A file with other content is never
     overwritten: then nothing moves. `into` is the file of a debate or the folder of a parliament,
-    where the record names none in this project. A repeat changes nothing.
+    if the record names none in this project. A repeat changes nothing.
     """
-
     session.require_no_agent("moving a session")
     workspace = session.workspace
     workspace.engine.require_writable()
-    streams = find_belonging(workspace, _find_stream(session, what))
+    streams = find_related_streams(workspace, _find_stream(session, what))
     place = None if into is None else session.folder / into
-    files = find_files_here(workspace, streams, place, session.folder)
+    files = find_session_files(workspace, streams, place, session.folder)
     for each in files:
         each.require_free()
     moved = _move(session, streams, None)
@@ -76,16 +76,15 @@ def move_here(session: Session, what: str, *, into: Path | None = None) -> Moved
 
 @operation("machine.hand_over", writes=True)
 def hand_over(session: Session, what: str, to: str) -> MovedSession:
-    """Let a session that is at home here be at home on the machine `to`, which then types
-    `moot machine move-here` to have its files.
+    """Make the machine `to` the home of a session of this machine.
 
-    `what` is its id, a debate's file or a parliament's folder. From now on its minutes are refused
-    here; the files stay as they are. Where the ledger is kept, any session can be handed over.
+    `moot machine move-here` on that machine then writes the files there. `what` is its id, a
+    debate's file or a parliament's folder. From now on this machine refuses its minutes; its files
+    stay. The machine that keeps the ledger can hand over any session.
     """
-
     session.require_no_agent("handing a session over")
     session.workspace.engine.require_writable()
-    streams = find_belonging(session.workspace, _find_stream(session, what))
+    streams = find_related_streams(session.workspace, _find_stream(session, what))
     return MovedSession(streams[0], to, _move(session, streams, to))
 
 
@@ -104,7 +103,7 @@ def _move(session: Session, streams: tuple[str, ...], to: str | None) -> tuple[s
 
 
 def _find_stream(session: Session, what: str) -> str:
-    """By its id; else by the place of its file or folder."""
+    """Find a session by its id; else by the path of its file or folder."""
     from moot.api.page.reports import find_stream_with_page
 
     found = find_stream_with_page(session, what)
@@ -121,19 +120,15 @@ def _find_stream(session: Session, what: str) -> str:
     raise NotFound(
         "not_found",
         f"no debate, parliament, decision or trace is called {what[:80]}",
-        hint="`moot ledger log` lists what there is; a parliament is named by its id elsewhere",
+        hint="`moot ledger log` lists all ids; name a parliament of another machine by its id",
     )
 
 
-# The files of a session that comes here are written from the record. Where they go is what another
-# machine said: never outside of the project, nor where programs read their settings from.
-
-_OWN: Final = (".moot", DECISIONS)  # where the sessions of `moot ask` have their files
+_OWN: Final = (".moot", DECISIONS)  # the folder for files of `moot ask` sessions
 
 
-def find_belonging(workspace: Workspace, stream: str) -> tuple[str, ...]:
-    """The session itself, the decision that it argues or that argues in it, and the paths that it
-    stands on."""
+def find_related_streams(workspace: Workspace, stream: str) -> tuple[str, ...]:
+    """Return the stream itself, the related decision or sessions, and the paths it belongs to."""
     streams = [stream, *_argued_with(workspace, stream)]
     with workspace.store.read() as view:
         rows = [row for each in streams if (row := view.row(ITEMS, each)) is not None]
@@ -148,22 +143,22 @@ def _argued_with(workspace: Workspace, stream: str) -> Iterator[str]:
         yield from (each.id for each in (state.session, *state.earlier_sessions) if each)
     elif protocol in (DEBATE.name, PARLIAMENT.name):
         yield from map(decision_stream, decisions_argued_in(workspace.engine, stream))
-        yield decision_stream(name)  # of a session that was run by itself: its costs
+        yield decision_stream(name)  # the run of a session records its costs there
 
 
-class FilesHere:
-    """The files of one session, and where they are to stand on this machine."""
+class SessionFilesHere:
+    """The files of one session, and where to write them on this machine."""
 
     def __init__(self, workspace: Workspace, stream: str, into: Path | None, folder: Path) -> None:
-        """`into` is where somebody wants them; else they go where the record says, or into
-        `folder` under the session's own name."""
+        """Without `into` they go to the recorded path if it is safe, else into `folder` under the
+        session's own name."""
         self._workspace = workspace
         self._stream = stream
         self._protocol, _, self._name = stream.partition("/")
         self.place = into or self._recorded_place() or folder / self._own_name()
 
     def require_free(self) -> None:
-        """Refused, before anything moves, if something else stands there."""
+        """Raise Refused, before anything moves, if another file is there."""
         if self._protocol == PARLIAMENT.name:
             self._files.require_unchanged()
         elif self.place.exists():
@@ -172,7 +167,7 @@ class FilesHere:
                 raise session_changed(self.place)
 
     def write(self) -> tuple[Path, ...]:
-        """Write them as the record has them; those that were not there, or not whole."""
+        """Write the files that are missing or incomplete, from the record; return them."""
         if self._protocol == PARLIAMENT.name:
             self.place.mkdir(parents=True, exist_ok=True)
             return tuple(self.place / name for name in self._files.write())
@@ -187,11 +182,11 @@ class FilesHere:
         if self._protocol == PARLIAMENT.name:
             return self._name
         name = PurePosixPath(self._recorded()).name
-        # A hidden file is one that some program reads its settings from, wherever it stands.
+        # A hidden file could be one from which some program reads its settings.
         return f"{self._name}.md" if name.startswith(".") or not name else name
 
     def _recorded(self) -> str:
-        """How the record names the place; empty if it does not."""
+        """Return the recorded path; empty if there is none."""
         engine = self._workspace.engine
         if self._protocol == DEBATE.name:
             return engine.state(DEBATE, self._stream).file
@@ -214,28 +209,28 @@ class FilesHere:
 
 
 def _is_harmless(root: Path, recorded: str, place: Path) -> bool:
-    """Below the project, whatever links stand on the way, and in no hidden folder but our own."""
+    """Return True if the path is inside the project and in no hidden folder except our own.
+
+    Another machine recorded the path. Links are resolved. A hidden folder could be one from which
+    programs read their settings.
+    """
     parts = PurePosixPath(recorded).parts
     shown = parts[2:] if parts[:2] == _OWN else parts
     is_plain = not any(part.startswith(".") for part in shown) and bool(shown)
     return is_plain and place.resolve().is_relative_to(root.resolve())
 
 
-def find_files_here(
+def find_session_files(
     workspace: Workspace, streams: tuple[str, ...], into: Path | None, folder: Path
-) -> list[FilesHere]:
-    """The files of all sessions among `streams`; `into` is for those of the first that has any."""
+) -> list[SessionFilesHere]:
+    """Return the files of all sessions among `streams`; `into` is for the first session."""
     with_files = [
         stream for stream in streams if stream.partition("/")[0] in (DEBATE.name, PARLIAMENT.name)
     ]
     if into is not None and not with_files:
-        raise Refused(
-            "no_files",
-            f"{streams[0]} has no files of its own",
-            hint="leave --into away",
-        )
+        raise Refused("no_files", f"{streams[0]} has no files", hint="leave --into out")
     return [
-        FilesHere(workspace, stream, into if stream == with_files[0] else None, folder)
+        SessionFilesHere(workspace, stream, into if stream == with_files[0] else None, folder)
         for stream in with_files
         if workspace.engine.load(stream).seq >= 0
     ]

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from moot.api.session import read_presence
+from moot.api.session import TOOL_SESSIONS, JoinedAgent, read_presence
 from moot.coding_tools import all_tools
 from moot.coding_tools.started_tools import program_name, tool_of_process
 from moot.core.registry.model import Agent
@@ -21,13 +21,6 @@ from moot.protocols.presence import agent_names, model
 from moot.protocols.presence.model import Member
 from moot.system.process_tree import list_ancestors
 from moot.workspace.workspace import Workspace
-
-_SESSIONS = "presence.sessions"  # index space: a session's or a process's key -> _JoinedAgent
-
-
-class _JoinedAgent(msgspec.Struct, frozen=True):
-    agent: str
-    epoch: int
 
 
 class AgentOfProcess(NamedTuple):
@@ -44,10 +37,10 @@ def find_agent_of_process(workspace: Workspace, process: str | None) -> AgentOfP
     if process is None:
         return None
     with workspace.store.read() as view:
-        row = view.row(_SESSIONS, process)
+        row = view.row(TOOL_SESSIONS, process)
     if row is None:
         return None
-    joined = msgspec.json.decode(row.value, type=_JoinedAgent)
+    joined = msgspec.json.decode(row.value, type=JoinedAgent)
     registry = workspace.engine.registry()
     agent: Agent | None = registry.agents.get(joined.agent)
     is_same = agent is not None and agent.epoch == joined.epoch

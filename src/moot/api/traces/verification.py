@@ -118,7 +118,7 @@ class VerifiedTraces(BundleVerdict, frozen=True, kw_only=True):
         return bool(self.traces) and all(trace.status != "fail" for trace in self.traces)
 
 
-@operation("trace.audit", writes=True, as_ledger=True, can_do_without=True)
+@operation("trace.audit", writes=True, as_ledger=True, can_use_agent_key=True)
 def audit(
     session: Session, trace: str, *, profile: str = "default", file: Path | None = None
 ) -> TraceAudit:

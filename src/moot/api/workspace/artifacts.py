@@ -22,9 +22,9 @@ MOST_SHOWN_BYTES: Final = 1 << 20
 
 
 class StoredArtifact(msgspec.Struct, frozen=True):
-    """A stored file. `text` is None if it is no text, or too long to show at once.
+    """A stored file. `text` is None if it is not text, or too long to show.
 
-    With `file` its bytes were written there, and `text` is not given.
+    If its bytes were written to `file`, `text` is unset.
     """
 
     sha256: str
@@ -43,9 +43,9 @@ class ErasedArtifact(msgspec.Struct, frozen=True):
 
 @operation("artifact.show")
 def show(session: Session, sha256: str, *, file: Path | None = None) -> StoredArtifact:
-    """A stored file, checked against its hash. Eight digits are enough if they are unique.
+    """Show a stored file, checked against its hash. Eight digits are enough if they are unique.
 
-    With `file` its bytes are written there instead of being given back as text.
+    With `file` its bytes are written there instead of being returned as text.
     """
     workspace = session.workspace
     sha256 = _find_one(workspace, sha256)
@@ -61,10 +61,9 @@ def show(session: Session, sha256: str, *, file: Path | None = None) -> StoredAr
 
 @operation("artifact.erase", writes=True)
 def erase(session: Session, sha256: str, reason: str) -> ErasedArtifact:
-    """Remove a stored file for good. Its hash and the reason stay on record.
+    """Remove a stored file for good. Its hash and the reason stay in the record.
 
-    Erasing again changes nothing, so a repeat needs no key. Copies elsewhere (backups, exports)
-    are not reached.
+    A repeat changes nothing, so it needs no key. Copies elsewhere (backups, exports) remain.
     """
     from moot.engine.registry_commands import erase_artifact as erase_recorded
 
@@ -76,7 +75,7 @@ def erase(session: Session, sha256: str, reason: str) -> ErasedArtifact:
 
 
 def _find_one(workspace: Workspace, prefix: str) -> str:
-    """The one stored or erased file whose hash begins so."""
+    """Return the hash of the only stored or erased file that begins with `prefix`."""
     if not _HASH_PREFIX.match(prefix):
         raise Malformed(
             "a file is named by 8 to 64 lower-case hex digits of its hash",

@@ -1,4 +1,4 @@
-"""What a code means: of an error, a finding or a rule."""
+"""Explain the code of an error, a finding or a rule."""
 
 from __future__ import annotations
 
@@ -22,20 +22,19 @@ if TYPE_CHECKING:
     from moot.api.session import Session
 
 
-# Codes are read from the source, not run: what is only raised on a bad day is known all the same.
+# Codes are read from the source text, so that also codes of rare errors are known.
 
 SOURCE: Final = Path(__file__).parents[2]
-# The class of an error, and where its code stands among the arguments.
 KINDS: Final = ("Refused", "Conflict", "NotFound", "Unavailable", "StoreFailed", "MootError")
-CODED: Final = ("Malformed", "Tampered")
+CODED: Final = ("Malformed", "Tampered")  # these take `code` by keyword, the others first
 FINDING: Final = "Finding"
-VERDICT_FINDING: Final = "VerdictFinding"  # of a check of exported bytes, which shares no code
+VERDICT_FINDING: Final = "VerdictFinding"  # the class that `moot.verify` has instead
 _CALLS: Final = tuple(f"{kind}(" for kind in (*KINDS, *CODED, FINDING))
 
 
 class RaisedCode(NamedTuple):
-    """A code, the class of its error (or `Finding`), what it says and what it tells to do. `rule`
-    is the id that a finding is shown with."""
+    """A code, the class of its error (or `Finding`), its message and hint. `rule` is the id that a
+    finding is shown with."""
 
     code: str
     kind: str
@@ -46,25 +45,25 @@ class RaisedCode(NamedTuple):
 
 @cache
 def raised_codes() -> tuple[RaisedCode, ...]:
-    """All codes of errors, sorted; one code may stand in several places."""
+    """Return all codes of errors, sorted; one code may be raised in several places."""
     found = {each for text in _read_sources() for each in _codes_in(text)}
     return tuple(sorted(each for each in found if each.kind != FINDING))
 
 
-def places_of(code: str) -> list[RaisedCode]:
-    """Where one code stands, errors first. Only files that name it are parsed: that is quick."""
+def find_code_places(code: str) -> list[RaisedCode]:
+    """Return the places that raise a code, errors first; parse only files that contain it."""
     quoted = f'"{code}"'
     found = [each for text in _read_sources() if quoted in text for each in _codes_in(text)]
     matching = dict.fromkeys(each for each in found if each.code == code)
     return sorted(matching, key=lambda each: (each.kind == FINDING, not each.hint))
 
 
-def findings_with(rule: str) -> list[RaisedCode]:
-    """The findings that are shown with this id, such as B-11; format-7 means format-7/x, too."""
+def find_findings_of_rule(rule: str) -> list[RaisedCode]:
+    """Return the findings with this rule id, such as B-11; format-7 also finds format-7/x."""
     wanted = rule.lower()
     found = [each for text in _read_sources() if wanted in text.lower() for each in _codes_in(text)]
     ids = {each: each.rule.lower() for each in found if each.rule}
-    return sorted(each for each, own in ids.items() if wanted in (own, own.partition("/")[0]))
+    return sorted(each for each, id_ in ids.items() if wanted in (id_, id_.partition("/")[0]))
 
 
 @cache
@@ -74,7 +73,7 @@ def _read_sources() -> tuple[str, ...]:
 
 @cache
 def _codes_in(text: str) -> tuple[RaisedCode, ...]:
-    # Parsing takes a thousand times as long as this look.
+    # Parsing takes a thousand times as long as this test.
     return tuple(_parse_codes(text)) if any(call in text for call in _CALLS) else ()
 
 
@@ -98,7 +97,7 @@ def _parse_codes(text: str) -> Iterator[RaisedCode]:
 
 
 def _text(node: ast.expr | None) -> str:
-    """What is written there; values that are filled in are shown as `…`."""
+    """Return the text of a literal, with `…` for each value that is filled in."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return node.value
     if isinstance(node, ast.JoinedStr):
@@ -108,15 +107,13 @@ def _text(node: ast.expr | None) -> str:
     return "" if node is None else "…"
 
 
-# The rows of all rule tables, found where they stand: in the packages of the machines.
-
-
 def packages_with_rules() -> list[str]:
+    """Return the packages of the machines, which contain all rule tables."""
     return sorted({module.rpartition(".")[0] for module in MODULES.values()})
 
 
 def rules_of(package: str) -> Iterator[Rule[Any]]:
-    """Each row once, in the order in which the modules and their tables stand."""
+    """Yield each rule once, in the order of the modules and their tables."""
     seen: set[int] = set()
     for module in walk_packages(import_module(package).__path__, f"{package}."):
         for value in vars(import_module(module.name)).values():
@@ -127,7 +124,7 @@ def rules_of(package: str) -> Iterator[Rule[Any]]:
 
 
 def short_name(package: str) -> str:
-    """What the pages call a package: `presence`, `core.registry`."""
+    """Return the name of a package on the pages: `presence`, `core.registry`."""
     return package.removeprefix("moot.").removeprefix("protocols.")
 
 
@@ -141,18 +138,16 @@ def _rules_in(value: Any) -> Iterator[Rule[Any]]:
             yield from _rules_in(each)
 
 
-# One code or rule, explained: what it says, why it is so, and what to do about it.
-
 DOCTOR: Final = "doctor"
 MOST_PLACES: Final = 4
-_FINDING_WHY: Final = "A check remarked on it; whether it also refuses is said beside it."
+_FINDING_WHY: Final = "A check reported it; its severity says whether the check also failed."
 
 
 class CodeExplanation(msgspec.Struct, frozen=True):
     """A rule, or a place where an error is raised.
 
-    `rule` is its id and `protocol` whose rule it is, both empty for an error of no rule. `why` says
-    what kind of answer it is.
+    `rule` is its id and `protocol` whose rule it is; both are empty for other errors. `why` says
+    what kind of error it is.
     """
 
     code: str
@@ -165,17 +160,18 @@ class CodeExplanation(msgspec.Struct, frozen=True):
 
 
 def explain_code(code: str) -> tuple[CodeExplanation, ...]:
-    """All that is known of a code or of a rule's id; NotFound (`unknown_code`) if it is nothing."""
+    """Return all that is known of a code or a rule's id; raise NotFound (`unknown_code`)."""
     wanted = code.strip().strip("[]`")
-    places = (places_of(wanted.lower()) or findings_with(wanted))[:MOST_PLACES]
-    found = [*_rules_called(wanted), *_checks_called(wanted), *map(_of_place, places)]
+    places = (find_code_places(wanted.lower()) or find_findings_of_rule(wanted))[:MOST_PLACES]
+    found = [*_explain_rules(wanted), *_explain_checks(wanted), *map(_explain_place, places)]
     if not found:
-        raise NotFound("unknown_code", f"nothing is called {wanted}"[:200], hint=_nearest(wanted))
+        problem = f"no code or rule is called {wanted}"[:200]
+        raise NotFound("unknown_code", problem, hint=_suggest_code(wanted))
     return tuple(dict.fromkeys(found))
 
 
-def _rules_called(wanted: str) -> Iterator[CodeExplanation]:
-    """A rule that is checked in several places is told once, with all that it stands on."""
+def _explain_rules(wanted: str) -> Iterator[CodeExplanation]:
+    """Explain each rule once, with the requirements of all places that check it."""
     found: dict[tuple[str, str, str, str], tuple[Rule[Any], list[str]]] = {}
     for protocol, rule in _all_rules():
         ids = (rule.id, *rule.requirement)
@@ -183,11 +179,11 @@ def _rules_called(wanted: str) -> Iterator[CodeExplanation]:
             same = protocol, rule.id, rule.sentence, rule.hint
             found.setdefault(same, (rule, []))[1].extend(rule.requirement)
     for (protocol, *_), (rule, requirements) in found.items():
-        yield _of_rule(protocol, rule, tuple(dict.fromkeys(requirements)))
+        yield _explain_rule(protocol, rule, tuple(dict.fromkeys(requirements)))
 
 
-def _checks_called(wanted: str) -> Iterator[CodeExplanation]:
-    """The checks that a verification of a trace makes, by their ids."""
+def _explain_checks(wanted: str) -> Iterator[CodeExplanation]:
+    """Explain the checks of `moot trace verify`, by their ids."""
     from moot.protocols.trace.audit.verification import CHECKS
 
     for check in CHECKS:
@@ -198,8 +194,8 @@ def _checks_called(wanted: str) -> Iterator[CodeExplanation]:
                 rule=check.id,
                 protocol="trace",
                 sentence=check.about,
-                why="`moot trace verify` makes this check, and one that fails fails the trace.",
-                what_to_do="`moot trace verify TRACE` names what fails it",
+                why="`moot trace verify` makes this check; if it fails, the trace fails.",
+                what_to_do="`moot trace verify TRACE` says why it fails",
             )
 
 
@@ -213,12 +209,12 @@ def _all_rules() -> Iterator[tuple[str, Rule[Any]]]:
         yield DOCTOR, each
 
 
-def _of_rule(protocol: str, rule: Rule[Any], requirements: tuple[str, ...]) -> CodeExplanation:
+def _explain_rule(protocol: str, rule: Rule[Any], requirements: tuple[str, ...]) -> CodeExplanation:
     basis = ", ".join(requirements) or rule.id
     consequence = _SEVERITIES[str(rule.severity)]
     why = f"A rule of {protocol} ({basis}). {consequence}"
     if protocol == DOCTOR:
-        why = "`moot doctor` looks for it, and repairs nothing."
+        why = "`moot doctor` checks it, and repairs nothing."
     return CodeExplanation(
         code=rule.code,
         kind=str(rule.severity),
@@ -231,20 +227,20 @@ def _of_rule(protocol: str, rule: Rule[Any], requirements: tuple[str, ...]) -> C
 
 
 _SEVERITIES: Final = {
-    "error": "Whatever breaks it is refused, or found invalid.",
-    "warning": "It is reported; what it is about stays valid.",
+    "error": "Moot refuses what breaks it, or reports it as invalid.",
+    "warning": "Moot reports it and accepts what breaks it.",
     "info": "It is a note.",
 }
 
 
-def _of_place(place: RaisedCode) -> CodeExplanation:
+def _explain_place(place: RaisedCode) -> CodeExplanation:
     kind = getattr(errors, place.kind, None)
     text = _FINDING_WHY if place.kind == FINDING else (kind.__doc__ or "" if kind else "")
     why = " ".join(text.split("\n\n")[0].split())
     return CodeExplanation(place.code, place.kind, place.rule, "", place.message, why, place.hint)
 
 
-def _nearest(wanted: str) -> str:
+def _suggest_code(wanted: str) -> str:
     from difflib import get_close_matches
 
     from moot.protocols.trace.audit.verification import CHECKS
@@ -255,15 +251,12 @@ def _nearest(wanted: str) -> str:
     ids = [*(rule.id for rule in rules), *(check.id for check in CHECKS)]
     near = near or get_close_matches(wanted.upper(), ids, n=1, cutoff=0.6)
     if near:
-        return f"`moot explain {near[0]}` is the nearest"
-    return "give the code that stands in [brackets] behind an error, or the id of a rule"
-
-
-__all__ = ["CodeExplanation", "ExplainedCode", "explain"]
+        return f"did you mean `moot explain {near[0]}`?"
+    return "type the code in [brackets] of an error, or the id of a rule"
 
 
 class ExplainedCode(msgspec.Struct, frozen=True):
-    """Everything that carries the code, rules first. One code may be raised in several places."""
+    """All meanings of the code, rules first. One code may be raised in several places."""
 
     code: str
     meanings: tuple[CodeExplanation, ...]
@@ -271,10 +264,9 @@ class ExplainedCode(msgspec.Struct, frozen=True):
 
 @operation("explain")
 def explain(_session: Session, code: str) -> ExplainedCode:
-    """What a code of an error, or the id of a rule, says, why it is so, and what to do about it.
+    """Explain the code of an error or the id of a rule: its meaning, the reason, and what to do.
 
-    From the same tables as the pages errors.md and rules.md. Needs no workspace. NotFound as
-    `unknown_code`, with the nearest one that exists.
+    Uses the same tables as the pages errors.md and rules.md. Needs no workspace. Raises NotFound
+    (`unknown_code`) with the nearest known code.
     """
-
     return ExplainedCode(code, explain_code(code))

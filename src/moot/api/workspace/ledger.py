@@ -1,4 +1,4 @@
-"""The record as a whole: what is on it, copies of it that prove something elsewhere, its care."""
+"""The record as a whole: its log, checkpoints, exports, backups, and repair."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
     from moot.verify import BundleVerdict
     from moot.workspace.workspace import Workspace
 
-# Told (done, total) while something takes long.
+# Called with (done, total) during a long operation.
 Progress = Callable[[int, int], None]
-TELL_EVERY: Final = 1_024
+PROGRESS_STEP: Final = 1_024
 NEWEST: Final = 100
 
 
 class StreamLine(msgspec.Struct, frozen=True):
-    """One debate, thread, trace, ... on record; `last_at` is None if its newest is unreadable."""
+    """One recorded debate, thread, trace, ...; `last_at` is None if unreadable."""
 
     id: Quoted
     events: int
@@ -43,15 +43,15 @@ class StreamLine(msgspec.Struct, frozen=True):
 
 
 class StreamList(msgspec.Struct, frozen=True):
-    """`total` counts those that were left out, too."""
+    """`total` also counts streams that are not listed."""
 
     streams: list[StreamLine]
     total: int
 
 
 class LogEvent(msgspec.Struct, frozen=True):
-    """An event as it stands on record. A damaged one is `unreadable` and says why; of a false one
-    `withdrawn` says who withdrew it and why."""
+    """An event as recorded. `unreadable` says why a damaged one cannot be read; `withdrawn` who
+    withdrew a false one and why."""
 
     seq: int
     hash: str
@@ -69,7 +69,7 @@ class LogEvent(msgspec.Struct, frozen=True):
 
 
 class EventList(msgspec.Struct, frozen=True):
-    """The events of one history, oldest first; `total` counts all of them."""
+    """The events of one stream, oldest first; `total` counts all of them."""
 
     id: Quoted
     events: list[LogEvent]
@@ -77,7 +77,7 @@ class EventList(msgspec.Struct, frozen=True):
 
 
 class MadeCheckpoint(msgspec.Struct, frozen=True):
-    """`made` is False if nothing was written since the newest one, which is then given."""
+    """`made` is False if nothing was written since the newest one, which is returned then."""
 
     made: bool
     file: str | None
@@ -88,7 +88,7 @@ class MadeCheckpoint(msgspec.Struct, frozen=True):
 
 
 class Exported(msgspec.Struct, frozen=True):
-    """`complete`: everything in it is under a checkpoint. `rolled_back`: events were lost."""
+    """`complete`: a checkpoint covers all of it. `rolled_back`: events were lost."""
 
     file: str
     sha256: str
@@ -105,7 +105,7 @@ class BackedUp(msgspec.Struct, frozen=True):
 
 
 class Rebuilt(msgspec.Struct, frozen=True):
-    """What was recomputed; `findings` are the differences that were mended."""
+    """What was recomputed; `findings` are the differences that were fixed."""
 
     changed: bool
     events: int
@@ -116,7 +116,7 @@ class Rebuilt(msgspec.Struct, frozen=True):
 
 
 class Diagnosis(msgspec.Struct, frozen=True):
-    """`healthy` is False if anything is seriously wrong; `checked` is how much was looked at."""
+    """`healthy` is False if a finding is an error; `checked` counts the rules."""
 
     healthy: bool
     checked: int
@@ -130,7 +130,7 @@ class AcceptedLoss(msgspec.Struct, frozen=True):
 
 
 class Fork(msgspec.Struct, frozen=True):
-    """Another event, signed by a key known here, for a position that is taken here."""
+    """Another event for a position that has one here, signed by a key known here."""
 
     id: str
     seq: int
@@ -139,7 +139,7 @@ class Fork(msgspec.Struct, frozen=True):
 
 
 class Witnessed(msgspec.Struct, frozen=True):
-    """Two copies compared: `verdict` is agrees or forked, `other` what the other copy is worth."""
+    """Two copies compared: `verdict` is agrees or forked, `other` the verdict on the other copy."""
 
     verdict: str
     same: int
@@ -158,10 +158,10 @@ def log(
     kind: str | None = None,
     before: int | None = None,
 ) -> StreamList | EventList:
-    """What is on record: a list of all histories, or the newest events of one of them.
+    """List all streams of the record, or the newest events of one of them.
 
-    `limit` 0 means all; `kind` keeps only events of that type, and `before` only those whose
-    number in their history is lower. What has a report is found by its short id, too (`q-1`).
+    `limit` 0 means all; `kind` keeps only events of that type, `before` only those at a lower
+    position in their stream. A stream with a report is also found by its short id (`q-1`).
     """
     from moot.api.page.reports import find_stream_with_page
 
@@ -195,12 +195,12 @@ def _events(view: View, name: str, limit: int, kind: str | None, before: int | N
     last = head.seq if before is None else min(head.seq, before - 1)
     events = [_log_event(record) for record in _chosen(view, name, last, limit, kind)]
     if name == PRESENCE:
-        events = [_with_mark(view, event) for event in events]
+        events = [_with_withdrawal(view, event) for event in events]
     return EventList(Quoted(name), events, head.seq + 1)
 
 
-def _with_mark(view: View, event: LogEvent) -> LogEvent:
-    """A false entry with who withdrew it; what only refers to an entry has none."""
+def _with_withdrawal(view: View, event: LogEvent) -> LogEvent:
+    """Add who withdrew an INCURSION; events that only refer to one stay as they are."""
     from moot.api.presence.events import find_withdrawal
 
     is_entry = event.type == "presence.incursion_noted" and bool(event.data)
@@ -218,7 +218,7 @@ def _chosen(view: View, name: str, last: int, limit: int, kind: str | None) -> I
 
 
 def _log_event(record: Record) -> LogEvent:
-    """A damaged event is shown as such: a log must not hide what is there."""
+    """Describe an event, also a damaged one: a log must not hide it."""
     known = (record.seq, record.hash.hex(), record.kid)
     try:
         body = record.body
@@ -239,10 +239,10 @@ def _log_event(record: Record) -> LogEvent:
 
 @operation("ledger.checkpoint", writes=True, as_ledger=True)
 def checkpoint(session: Session, *, file: Path | None = None) -> MadeCheckpoint:
-    """Put one signature over everything that is on record now; a repeat makes no second one.
+    """Sign the present state of the whole record; a repeat makes no second checkpoint.
 
-    Kept on another machine, the note shows later whether anything was taken back since. With
-    `file` the signed note is written there.
+    A copy of the note on another machine later shows whether events were removed since. With `file`
+    the signed note is written there.
     """
     workspace = session.workspace
     made = workspace.engine.checkpoint()
@@ -260,10 +260,10 @@ def checkpoint(session: Session, *, file: Path | None = None) -> MadeCheckpoint:
 def export(
     session: Session, file: Path, ids: Iterable[str] = (), *, progress: Progress | None = None
 ) -> Exported:
-    """Write the record, or the histories named by `ids`, to a file that anyone can check offline.
+    """Write the record, or the streams named by `ids`, to a file that anyone can check offline.
 
-    The keys it rests on and all cited files are always in it. A checkpoint is made first if its
-    key is here; otherwise nothing proves that the newest events are all there.
+    It always contains the needed keys and all cited files. A checkpoint is made first if its key is
+    here; without one nothing proves that the newest events are complete.
     """
     from moot.engine.export import bundle
     from moot.store.files import write_pieces
@@ -280,26 +280,26 @@ def export(
 
 
 def _count(lines: Iterable[bytes], progress: Progress | None) -> Iterator[bytes]:
-    """The same lines, telling how far they are; the first one promises how many there will be."""
+    """Yield the lines and report progress; the first line contains their number."""
     total = 0
     for number, line in enumerate(lines):
         if number == 0:
             total = msgspec.json.decode(line)["lines"] + 1
-        if progress is not None and number % TELL_EVERY == 0:
+        if progress is not None and number % PROGRESS_STEP == 0:
             progress(number, total)
         yield line
 
 
 def _checkpoint_if_possible(workspace: Workspace) -> None:
-    """A checkpoint if one can be made: the key may be elsewhere, the ledger may be an old copy,
-    or nothing may be written."""
+    """Make a checkpoint if possible: the key may be elsewhere, the ledger an old copy, or the
+    workspace not writable."""
     if workspace.rollback is None and workspace.write_error is None:
         with suppress(Refused, Tampered, Unavailable):
             workspace.engine.checkpoint()
 
 
 def _newest_checkpoint(workspace: Workspace) -> tuple[str, Checkpoint | None]:
-    """The newest checkpoint, as a note and as data; a damaged one is none."""
+    """Return the newest checkpoint, as a note and as data; a damaged one counts as none."""
     from moot.engine.checkpoints import newest_checkpoint
 
     with workspace.store.read() as view, suppress(Tampered):
@@ -309,9 +309,9 @@ def _newest_checkpoint(workspace: Workspace) -> tuple[str, Checkpoint | None]:
 
 @operation("ledger.backup")
 def backup(session: Session, file: Path) -> BackedUp:
-    """Copy the ledger file while others go on writing, and check the copy.
+    """Copy the ledger file while others write, and check the copy.
 
-    An existing file is never overwritten. Files cited by the record are not in it.
+    An existing file is never overwritten. The copy does not contain files that the record cites.
     """
     from moot.store.files import unwritable_file
     from moot.workspace.recovery import back_up
@@ -327,10 +327,10 @@ def backup(session: Session, file: Path) -> BackedUp:
 def rebuild(session: Session) -> Rebuilt:
     """Recompute every index and snapshot from the events; replace them if they differ.
 
-    So is the tree of heads under the newest checkpoint, if that one signs its root; else nothing is
-    changed. An index table that is missing is made anew, if the events are whole; else nothing is
-    changed. Events are never touched. Signs of life and delivery cursors are kept: no event holds
-    them. Doing it again changes nothing.
+    This includes the tree of heads under the newest checkpoint, if that checkpoint signs its root,
+    and missing index tables, if the events are intact; otherwise nothing changes. Events are never
+    changed. Signs of life and delivery cursors are kept: they are in no event. A repeat changes
+    nothing.
     """
     from moot.engine.rebuild import missing_table_finding
     from moot.store.sqlite.missing_tables import make_readable
@@ -346,10 +346,10 @@ def rebuild(session: Session) -> Rebuilt:
 
 @operation("ledger.doctor", also="doctor")
 def doctor(session: Session) -> Diagnosis:
-    """What is wrong with this workspace and how to mend it. Repairs nothing, writes nothing.
+    """Report what is wrong with this workspace and how to fix it; repair and write nothing.
 
-    Looks at the ledger file, every chain of events, indexes, stored files, keys, git, the clock,
-    the disk, the hooks and servers of coding tools, and the settings.
+    Checks the ledger file, every chain of events, indexes, stored files, keys, git, the clock, the
+    disk, the hooks and servers of coding tools, and the settings.
     """
     from moot.api.hook_setup.hook_status import find_problems
     from moot.api.hook_setup.server_files import find_server_problems
@@ -365,15 +365,15 @@ def doctor(session: Session) -> Diagnosis:
 
 @operation("ledger.accept_loss", writes=True)
 def accept_loss(session: Session, reason: str) -> AcceptedLoss:
-    """Go on from an older copy of the ledger, because the newest is lost for good.
+    """Continue with an older copy of the ledger, because the newest is lost for good.
 
-    The missing checkpoint and the reason stay on record, and everyone can see them. If a person is
-    registered here, one of them must unlock their key. A loss that leaves events resting on keys
-    that were registered in the lost part is not accepted. Once accepted there is nothing to accept.
+    The missing checkpoint and the reason stay in the record for everyone to see. If people are
+    registered here, one of them must unlock their key. Refused if remaining events need keys that
+    were registered in the lost part, and if there is no loss to accept.
     """
     from moot.workspace.recovery import accept_loss as accept
 
-    session.workspace.engine.load_from_start(REGISTRY)  # what is left of it says who must sign
+    session.workspace.engine.load_from_start(REGISTRY)  # the remaining registry says who must sign
     session.require_no_agent("accepting a loss")
     person = session.person_signer()
     made = accept(session.workspace, reason, person)
@@ -384,9 +384,8 @@ def accept_loss(session: Session, reason: str) -> AcceptedLoss:
 def witness(session: Session, file: Path, *, progress: Progress | None = None) -> Witnessed:
     """Compare an export of another copy of this ledger with this one.
 
-    Where both hold a different event for the same position, and the other one is signed by a key
-    known here, it is kept as proof, once: verification says so from then on, and every export
-    shows it.
+    If the other copy has a different event at the same position, signed by a key known here, that
+    event is kept as proof, once: from then on verification reports it and every export contains it.
     """
     from moot.engine.witness import witness as compare
     from moot.verify.receipt import open_receipt
@@ -400,7 +399,7 @@ def witness(session: Session, file: Path, *, progress: Progress | None = None) -
 
 
 def _require_sound_copy(session: Session, file: Path, progress: Progress | None) -> BundleVerdict:
-    """The other copy must hold by itself, and be of this ledger."""
+    """Check the other copy; raise if it is damaged or of another ledger."""
     from moot.workspace.integrity_check import CheckOptions, check_file
 
     workspace = session.workspace
@@ -408,11 +407,10 @@ def _require_sound_copy(session: Session, file: Path, progress: Progress | None)
     verdict = check_file(file, how)
     if verdict.verdict == "tampered":
         raise Tampered(
-            f"{file.name} is damaged itself and proves nothing",
-            hint=f"`moot verify {file.name}` says where; obtain it again",
+            f"{file.name} is damaged and proves nothing",
+            hint=f"`moot verify {file.name}` says where; get another copy of it",
         )
     if verdict.origin != workspace.trust.origin:
-        raise Unavailable(
-            "another_ledger", f"{file.name} is of another ledger", hint="compare like with like"
-        )
+        hint = "name an export of this ledger; `moot trust show` names it"
+        raise Unavailable("another_ledger", f"{file.name} is of another ledger", hint=hint)
     return verdict

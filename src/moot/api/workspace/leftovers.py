@@ -1,4 +1,4 @@
-"""Worktrees and branches that agents left behind: listed, and removed if nothing is lost."""
+"""List worktrees and branches that agents left behind, and remove those that lose nothing."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 class Leftover(msgspec.Struct, frozen=True):
     """A worktree, or a branch that is checked out nowhere.
 
-    `keep` are the reasons why it must stay; none: everything in it is merged and committed, so it
-    may go. `commit` is where it stood: `git branch NAME COMMIT` brings a branch back.
+    `keep` are the reasons why it must stay; empty: all of it is merged and committed, so it may be
+    removed. `commit` is its newest commit: `git branch NAME COMMIT` restores a branch.
     """
 
     kind: str
@@ -48,11 +48,11 @@ class Leftovers(msgspec.Struct, frozen=True):
 
 @operation("clean", writes=True, runs_programs=True)
 def clean(session: Session, *, remove: bool = False) -> Leftovers:
-    """What agents left in this repository: worktrees and branches, each with what keeps it.
+    """List worktrees and branches that agents left here, each with the reasons to keep it.
 
-    With `remove` those go that are provably merged into what the main checkout stands at, with
-    nothing uncommitted or ignored in them and nobody at work there. Removing is for people: an
-    agent is refused as `human_key_required`. Doing it again removes nothing.
+    With `remove` those are removed that git proves to be merged into the main checkout, if they
+    have no uncommitted or ignored files and no agent works there. Only people may remove: an agent
+    is refused as `human_key_required`. A repeat removes nothing.
     """
     if remove:
         session.require_no_agent("removing what others left")
@@ -70,7 +70,7 @@ def clean(session: Session, *, remove: bool = False) -> Leftovers:
 
 
 def _repository(session: Session) -> tuple[Path, Path]:
-    """Git's own folder and the main checkout; Unavailable (`no_repository`) without git."""
+    """Return git's own folder and the main checkout; Unavailable (`no_repository`) without git."""
     from moot.core.errors import Unavailable
     from moot.workspace.find import git_common_dir
 
@@ -82,7 +82,7 @@ def _repository(session: Session) -> tuple[Path, Path]:
     return common, common.parent
 
 
-def _find(session: Session) -> list[LeftWork]:
+def _find(session: Session) -> list[LeftoverWork]:
     from moot.protocols.presence import STREAM
     from moot.protocols.presence.machine import MACHINE as PRESENCE
     from moot.workspace.find import worktree_root
@@ -90,14 +90,14 @@ def _find(session: Session) -> list[LeftWork]:
     engine = session.workspace.engine
     common, main = _repository(session)
     own = worktree_root(session.folder) or main
-    return list(find_left_work(engine.state(PRESENCE, STREAM), engine.registry(), common, own))
+    return list(find_leftover_work(engine.state(PRESENCE, STREAM), engine.registry(), common, own))
 
 
-def _describe(session: Session, work: LeftWork, main: Path, *, remove: bool) -> Leftover:
+def _describe(session: Session, work: LeftoverWork, main: Path, *, remove: bool) -> Leftover:
     from moot.api.hook_setup.original_files import OriginalFiles
 
     ours = frozenset(OriginalFiles(session.workspace_folder).files_of_this_clone())
-    keep = reasons_to_keep(work, main, ours)
+    keep = list_reasons_to_keep(work, main, ours)
     if remove and not keep:
         refused = _remove(work, main)
         keep = () if refused is None else (refused,)
@@ -112,7 +112,7 @@ def _describe(session: Session, work: LeftWork, main: Path, *, remove: bool) -> 
     )
 
 
-def _remove(work: LeftWork, main: Path) -> str | None:
+def _remove(work: LeftoverWork, main: Path) -> str | None:
     if work.root is not None:
         return remove_worktree(main, work.root)
     assert work.branch is not None, "what is no worktree is a branch"
@@ -120,17 +120,14 @@ def _remove(work: LeftWork, main: Path) -> str | None:
     return delete_branch(main, work.branch, work.commit)
 
 
-# Worktrees and branches in which agents said they worked. Never among them: the main checkout, the
-# worktree one is in, and branches that everyone builds on.
-
-# Branches that are nobody's own, whoever worked on them.
+# Branches that are never offered for removal, even if an agent worked on them.
 SHARED_BRANCHES: Final = frozenset({"main", "master", "trunk", "develop", "development"})
 
 
-class LeftWork(NamedTuple):
+class LeftoverWork(NamedTuple):
     """A worktree (`root`) or a branch alone (`root` is None), and who worked there.
 
-    `still_here` are those who have not left, and those who hold something on that branch.
+    `still_here` are agents that have not left, and those that hold something on that branch.
     """
 
     root: Path | None
@@ -140,10 +137,14 @@ class LeftWork(NamedTuple):
     still_here: tuple[str, ...]
 
 
-def find_left_work(
+def find_leftover_work(
     state: State, registry: Registry, common: Path, own_root: Path
-) -> Iterator[LeftWork]:
-    """Worktrees first. `common` is git's own folder; the worktree `own_root` is not offered."""
+) -> Iterator[LeftoverWork]:
+    """Yield worktrees, then branches, in which agents worked, as presence records it.
+
+    `common` is git's own folder. The main checkout, the worktree `own_root` and shared branches are
+    never among them.
+    """
     worktrees = list(list_worktrees(common))
     for worktree in worktrees:
         if worktree.root != common.parent and worktree.root.resolve() != own_root.resolve():
@@ -171,12 +172,12 @@ def _describe_branch(
     there: list[Member],
     state: State,
     registry: Registry,
-) -> LeftWork:
+) -> LeftoverWork:
     branch, commit = head
     present = {member.name for member in there if not _has_ended(member, registry)}
     present |= {held.owner for held in state.live if branch and held.branch == branch}
     names = dict.fromkeys(member.name for member in there)
-    return LeftWork(root, branch, commit, tuple(names), tuple(sorted(present)))
+    return LeftoverWork(root, branch, commit, tuple(names), tuple(sorted(present)))
 
 
 def _has_ended(member: Member, registry: Registry) -> bool:
@@ -184,9 +185,6 @@ def _has_ended(member: Member, registry: Registry) -> bool:
     ended = agent is not None and registry.keys[agent.kid].ending is not None
     return member.left or ended
 
-
-# Why a worktree or branch must stay. Merged is only what git can prove: every commit is reachable
-# from the main checkout's. What was squashed into another commit is not, and stays.
 
 SECONDS: Final = 20.0
 SHOWN_FILES: Final = 3
@@ -200,24 +198,28 @@ _UNFINISHED: Final = (
 )
 
 
-def reasons_to_keep(work: LeftWork, main: Path, ours: Collection[Path]) -> tuple[str, ...]:
-    """`ours` are files that Moot itself wrote there, with which nothing of anybody's goes."""
+def list_reasons_to_keep(work: LeftoverWork, main: Path, ours: Collection[Path]) -> tuple[str, ...]:
+    """Return why a worktree or branch must stay; `ours` are files that Moot wrote there.
+
+    Merged means what git can prove: every commit is reachable from the main checkout's. A branch
+    that was squashed into another commit is not, and stays.
+    """
     return tuple(_reasons(work, main, ours))
 
 
-def _reasons(work: LeftWork, main: Path, ours: Collection[Path]) -> Iterator[str]:
+def _reasons(work: LeftoverWork, main: Path, ours: Collection[Path]) -> Iterator[str]:
     if work.still_here:
-        yield f"{', '.join(work.still_here)} did not leave"
+        yield f"{', '.join(work.still_here)} has not left"
     if work.root is not None:
         yield from _reasons_in(work.root, ours)
     if work.commit is None:
         yield "its commit cannot be read"
     elif not is_merged(main, work.commit):
-        yield "it has commits that are not merged into what the main checkout stands at"
+        yield "it has commits that are not merged into the main checkout"
 
 
 def is_merged(main: Path, commit: str) -> bool:
-    """True if git says that the main checkout holds `commit`; no answer is a no."""
+    """Return True if git says that the main checkout contains `commit`."""
     words = ("merge-base", "--is-ancestor", commit, "HEAD")
     (answer,) = ask_git([GitQuestion(main, words)], SECONDS)
     return answer is not None
@@ -226,7 +228,7 @@ def is_merged(main: Path, commit: str) -> bool:
 def _reasons_in(root: Path, ours: Collection[Path]) -> Iterator[str]:
     folder = find_git_folder(root)
     if folder is None:
-        yield "it is no worktree any more"
+        yield "it is not a worktree any more"
         return
     if (folder / "locked").exists():
         yield "it is locked (`git worktree unlock`)"
@@ -241,7 +243,7 @@ def _reasons_in(root: Path, ours: Collection[Path]) -> Iterator[str]:
     if ignored is None:
         yield "git did not say which files it ignores there"
     elif ignored:
-        yield f"ignored by git and kept nowhere else: {_first(ignored)}"
+        yield f"ignored by git, so the only copy: {_first(ignored)}"
 
 
 def _ignored_files(root: Path, ours: Collection[Path]) -> tuple[str, ...] | None:
@@ -254,7 +256,7 @@ def _ignored_files(root: Path, ours: Collection[Path]) -> tuple[str, ...] | None
 
 
 def _is_ours(path: Path, ours: Collection[Path]) -> bool:
-    """A file of ours, or a folder that holds nothing else."""
+    """Return True for a file that Moot wrote, or a folder with only such files."""
     if not path.is_dir() or path.is_symlink():
         return path in ours
     return all(each in ours for each in path.rglob("*") if not each.is_dir())

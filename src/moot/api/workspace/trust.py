@@ -1,4 +1,4 @@
-"""What an outsider needs to check the record: two public keys, and their fingerprint."""
+"""What an outsider needs to check the record: the ledger's public keys and their fingerprint."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class TrustedKeys(msgspec.Struct, frozen=True):
-    """Both public keys in hex. Two people who read the same fingerprint have the same keys."""
+    """Both public keys in hex. Equal fingerprints mean equal keys."""
 
     fingerprint: str
     root: str
@@ -24,7 +24,7 @@ class TrustedKeys(msgspec.Struct, frozen=True):
 
 
 class ExportedTrust(msgspec.Struct, frozen=True):
-    """`minimum`: nothing older than this checkpoint is accepted under the file."""
+    """`minimum`: a check with this file accepts no state older than this checkpoint."""
 
     file: str
     minimum: int | None
@@ -33,7 +33,7 @@ class ExportedTrust(msgspec.Struct, frozen=True):
 
 @operation("trust.show")
 def show(session: Session, file: Path | None = None) -> TrustedKeys:
-    """The keys of this ledger; with `file`, those of a trust file that was handed over."""
+    """Show the keys of this ledger, or those of a trust `file`."""
     from moot.workspace.trust import fingerprint, read_trust_file
 
     trust = session.workspace.trust if file is None else read_trust_file(file).trust()
@@ -44,7 +44,7 @@ def show(session: Session, file: Path | None = None) -> TrustedKeys:
 def export(session: Session, file: Path, *, minimum: bool = False) -> ExportedTrust:
     """Write the trust file with which others check exports of this record.
 
-    With `minimum` it accepts nothing older than the newest checkpoint. Hand it over by another way
+    With `minimum` it accepts nothing older than the newest checkpoint. Send it over another channel
     than the exports, or compare the fingerprint.
     """
     from moot.store.files import write_file
@@ -56,7 +56,7 @@ def export(session: Session, file: Path, *, minimum: bool = False) -> ExportedTr
 
 
 def trust_file(session: Session, *, minimum: bool = False) -> tuple[bytes, int | None]:
-    """The bytes of the trust file, and the oldest checkpoint that it accepts."""
+    """Return the bytes of the trust file, and the oldest checkpoint that it accepts."""
     from moot.workspace import trust as trust_files
 
     number = _newest_number(session) if minimum else None

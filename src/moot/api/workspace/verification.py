@@ -1,4 +1,4 @@
-"""Is the record intact, signed by known keys, and complete? Nothing is ever written by asking."""
+"""Check that the record is intact, signed by known keys, and complete; write nothing."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:@+~-]*(/[A-Za-z0-9._:@+~-]+)?\Z")
 _FILE_ENDINGS: Final = (".moot", ".json", ".jsonl", ".md", ".html")
-_DRAWN_ENDINGS: Final = (".md", ".html")
+_PAGE_ENDINGS: Final = (".md", ".html")
 
 
 @operation("ledger.verify", also="verify")
@@ -30,11 +30,11 @@ def verify(
     jobs: int = 1,
     progress: Callable[[int, int], None] | None = None,
 ) -> BundleVerdict:
-    """Check this workspace as it is now, one history of it by its id, or an export by its file.
+    """Check this workspace, one stream of it by its id, or an export by its file.
 
-    A file needs no workspace. `trust` is a trust file to believe instead of the one that the key
-    folder remembers. `checkpoint` is a signed note that was kept elsewhere: all that it pinned must
-    be there. The verdict is true if everything holds.
+    A file needs no workspace. `trust` is a trust file to use instead of the one that the key folder
+    remembers. `checkpoint` is a signed note that was kept elsewhere: everything it covers must be
+    there. The verdict is true if every check passes.
     """
     from moot.workspace.integrity_check import CheckOptions, check_file, check_workspace
 
@@ -47,41 +47,42 @@ def verify(
     except NotFound as error:
         if error.code != "not_found":
             raise
-        message = f"no file is called {what}, and there is no record of it here"
+        message = f"neither a file nor a stream is called {what}"
         raise NotFound("not_found", message, hint=error.hint) from None
 
 
 def names_file(what: str) -> bool:
-    """True if `what` is a file that is there, or a name that can be nothing else."""
+    """Return True if `what` is an existing file, or cannot be an id."""
     return Path(what).exists() or Path(what).suffix in _FILE_ENDINGS or not _ID.match(what)
 
 
 def _require_export(file: Path) -> None:
-    """A wrong file is called so, and not damaged; one that cannot be read is the checker's to tell.
+    """Raise Unavailable for a file that is no export, so that it is not reported as damaged.
 
-    A page drawn from a record may quote any of it, so it is told by its name.
+    The checker reports a file that cannot be read. A page may quote any part of a record, so pages
+    are recognized by their file ending.
     """
     from moot.verify.receipt import CLAIMED_WITHIN, claims_to_be_ours
 
-    if file.suffix in _DRAWN_ENDINGS and file.is_file():
+    if file.suffix in _PAGE_ENDINGS and file.is_file():
         raise Unavailable(
             "not_an_export",
-            f"{file} is for reading: it proves nothing by itself",
-            hint="check its .json or .moot; a debate's file: `moot debate verify FILE`",
+            f"{file} is a page for reading and proves nothing by itself",
+            hint="check its .json or .moot; for a debate's file `moot debate verify FILE`",
         )
-    if file.is_fifo():  # what is read of it here is gone
+    if file.is_fifo():  # reading it here would consume it
         return
     with suppress(OSError), file.open("rb") as stream:
         if not claims_to_be_ours(stream.read(CLAIMED_WITHIN)):
             raise Unavailable(
                 "not_an_export",
                 f"{file} is neither an export nor a receipt",
-                hint="check what `moot ledger export` or `moot receipt` wrote",
+                hint="name a file that `moot ledger export` or `moot receipt` wrote",
             )
 
 
 def _ledger_folder(session: Session, what: str | None) -> Path:
-    """The workspace; whoever named something is told that it is no file either."""
+    """Return the workspace; if there is none, say that `what` is no file either."""
     from moot.workspace.find import require_ledger
 
     try:
@@ -92,5 +93,5 @@ def _ledger_folder(session: Session, what: str | None) -> Path:
         raise Unavailable(
             "no_workspace",
             f"no file is called {what}, and there is {error}",
-            hint="check the path; an id is looked up in a workspace, which --home names",
+            hint="check the path; for an id, name the workspace with --home",
         ) from None

@@ -1,4 +1,4 @@
-"""Making a workspace, one for a repository and all its worktrees; forgetting one that is gone."""
+"""Make a workspace for a repository and all its worktrees; forget one that was removed."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 
 
 class EarlierLedger(msgspec.Struct, frozen=True):
-    """Another ledger that was made in this folder, and how far this key folder has seen it."""
+    """Another ledger that was made in this folder, and its newest checkpoint known here."""
 
     origin: str
     checkpoint: int | None
 
 
 class JoinedKeeper(msgspec.Struct, frozen=True):
-    """What this machine is called at the keeper, where that is, and how many events were copied."""
+    """This machine's name at the keeper, the keeper's address, and how many events were copied."""
 
     machine: str
     keeper: str
@@ -44,13 +44,13 @@ class JoinedKeeper(msgspec.Struct, frozen=True):
 
 
 class MadeWorkspace(msgspec.Struct, frozen=True):
-    """`created` is False if it was there already: then nothing was changed.
+    """`created` is False if it existed already: then nothing changed.
 
-    `programs` are the coding tools on PATH (and git) that do not ask before they edit here, after
-    what `hooks` says was set up; a tool that could not be is in both, with the reason. `you` is the
-    everyday name of the person at the terminal, if one is there. `joined` says whose copy this is,
-    if the ledger is kept elsewhere. `has_keys` is False if the ledger was made with another key
-    folder: then nobody can be registered from here.
+    `hooks` lists the coding tools that were set up. `programs` are the tools on PATH (and git) that
+    still do not ask before they edit here; a tool whose setup failed is in both, with the reason.
+    `you` is the everyday name of the person at the terminal, if there is one. `joined` is set if
+    another machine keeps the ledger. `has_keys` is False if the ledger was made with another key
+    folder: then no name can be registered from here.
     """
 
     created: bool
@@ -67,20 +67,20 @@ class MadeWorkspace(msgspec.Struct, frozen=True):
 
 
 class ForgottenWorkspace(msgspec.Struct, frozen=True):
-    """The folder whose workspace is gone, and no longer expected there."""
+    """The folder in which no workspace is expected any more."""
 
     folder: str
 
 
 def exists(session: Session) -> bool:
-    """True if there is a workspace already where `init` would make one."""
+    """Return True if there is already a workspace where `init` would make one."""
     from moot.workspace.find import FOLDER
 
-    return (_project_folder(session) / FOLDER).exists()
+    return (project_folder(session) / FOLDER).exists()
 
 
 def is_fresh_repository(session: Session) -> bool:
-    """True in a git repository without any workspace around it; not where one is named outright."""
+    """Return True in a git repository without a workspace, unless `home` names one."""
     from moot.workspace.find import git_common_dir
 
     if session.home is not None or git_common_dir(session.folder) is None:
@@ -99,11 +99,11 @@ def init(
     """Make a workspace for the repository around the session's folder; a repeat changes nothing.
 
     Writes `.moot/` in the root of the main worktree (ignored by git) and the keys into the key
-    folder. With a `passphrase`, of at least 8 characters, the person's own key `operator` is made
-    as well. The session's own idea of when an agent is stale becomes that of the workspace.
-    `tools` are set up so that they ask before they edit; `all` are those on PATH. `trust` stores
-    the user's trust in these hooks, and in our server, where a tool wants it: a person's decision.
-    A tool that cannot be set up does not stop the others: its reason is in `hooks`.
+    folder. With a `passphrase` of at least 8 characters it also makes the person's key `operator`.
+    The session's `stale_millis` becomes the workspace's. `tools` are set up so that they ask before
+    they edit; `all` means those on PATH. `trust` stores the user's trust in these hooks and in our
+    server, for tools that require it: only a person may decide that. A tool that cannot be set up
+    does not stop the others: its reason is in `hooks`.
     """
     from moot.workspace.create import create_workspace
     from moot.workspace.trust import fingerprint
@@ -111,7 +111,7 @@ def init(
     for tool in tools:
         require_tool(tool, (*TOOLS, EVERY_TOOL))
 
-    folder = _project_folder(session)
+    folder = project_folder(session)
     clock, is_fixed = _clock(session)
     created = create_workspace(
         folder, session.keys, clock, fixed_clock=is_fixed, passphrase=passphrase
@@ -136,8 +136,7 @@ def init(
 
 
 def _has_keys(session: Session) -> bool:
-    """Whether the key folder is the one that the ledger was made with; a machine that joined
-    needs none of its keys."""
+    """Return True if the ledger was made with this key folder; a joined machine needs no keys."""
     from moot.engine.signers import find_system_signatory
 
     workspace = session.workspace
@@ -147,7 +146,7 @@ def _has_keys(session: Session) -> bool:
 
 
 def _install_hooks(session: Session, tools: Sequence[str], trust: bool) -> list[InstalledHooks]:
-    """Each tool by itself: one whose settings cannot be read is no reason against the others."""
+    """Set up each tool; one whose settings cannot be read does not stop the others."""
     wanted = unguarded_programs(session) if EVERY_TOOL in tools else tuple(dict.fromkeys(tools))
     done = []
     for tool in wanted:
@@ -163,33 +162,33 @@ def _install_hooks(session: Session, tools: Sequence[str], trust: bool) -> list[
 
 @operation("ledger.forget", writes=True)
 def forget(session: Session, folder: Path | None = None) -> ForgottenWorkspace:
-    """No longer expect a workspace in `folder` (default: the project around the session's folder).
+    """Stop expecting a workspace in `folder` (default: the project around the session's folder).
 
-    Where one was and is gone, hooks hold every edit back until it is there again, or until this is
-    said. Nothing is removed: the keys and what is known of its record stay in the key folder.
-    Refused as `human_key_required` to an agent, as `workspace_exists` while it is there, and as
-    `workspace_not_known` if none of this user was ever there.
+    If a workspace was removed, hooks refuse every edit until it is back or this is called. This
+    removes nothing: its keys and known checkpoints stay in the key folder. Refused as
+    `human_key_required` to an agent, as `workspace_exists` while it is there, and as
+    `workspace_not_known` if this user never had one there.
     """
     from moot.workspace.find import FOLDER
     from moot.workspace.known_workspaces import forget_place
 
-    place = _project_folder(session) if folder is None else session.folder / folder
+    place = project_folder(session) if folder is None else session.folder / folder
     if session.acting is not None:
         raise Refused(
             "human_key_required",
-            f"{session.acting} works for somebody: forgetting a workspace is for people",
+            f"{session.acting} is not a person: forgetting a workspace is for people",
             hint="run this yourself, outside of `moot run`",
         )
     if (place / FOLDER).exists():
         hint = "uninstall its hooks instead: `moot hook uninstall TOOL`"
-        raise Refused("workspace_exists", f"{place / FOLDER} is there", hint=hint)
+        raise Refused("workspace_exists", f"{place / FOLDER} exists", hint=hint)
     if not forget_place(session.keys_path, place):
-        hint = "name the folder that held .moot"
+        hint = "name the folder that contained .moot"
         raise NotFound("workspace_not_known", f"no workspace is expected in {place}", hint=hint)
     return ForgottenWorkspace(str(place))
 
 
-def _project_folder(session: Session) -> Path:
+def project_folder(session: Session) -> Path:
     from moot.workspace.find import FOLDER, project_root
 
     folder = session.home or project_root(session.folder)

@@ -10,7 +10,7 @@ import click
 
 from moot.api.guard import checks
 from moot.api.guard import undo as versions
-from moot.api.typed_paths import locate_typed_path, locate_typed_paths, path_if_from_root
+from moot.api.typed_paths import find_path_from_root, locate_typed_path, locate_typed_paths
 from moot.core.errors import Refused
 from moot.core.text import plural
 from moot.surfaces.terminal.answer import DONE, REFUSED, Answer, paint, visible
@@ -66,7 +66,7 @@ def _require_no_slip(shell: Shell, paths: tuple[str, ...], agent: str | None) ->
     A reader of "free" would start to write, although they named the path from the root by mistake.
     """
     for text in paths:
-        at_root = path_if_from_root(text, shell.session)
+        at_root = find_path_from_root(text, shell.session)
         held = [] if at_root is None else checks.check(shell.session, [at_root], agent=agent).held
         if held:
             raise Refused(

@@ -100,7 +100,7 @@ def invite(made: api.InvitedMachine) -> Iterator[str]:
       moot invite
       moot invite --hours 1 --address build.example:7417
     """
-    only_here = api.is_reached_from_here_only(made.address)
+    only_here = api.is_local_address(made.address)
     place = "on this machine, in another clone" if only_here else "on the other machine, in a clone"
     yield f"{place} of this repository:"
     yield f"  moot init --join {made.invitation}"

@@ -100,7 +100,7 @@ class Shell:
                 env=self.env,
                 read_only=self._only_reads,
                 debug=self.debug,
-                ends_gone=True,
+                ends_exited=True,
                 is_at_terminal=_is_at_terminal,
             )
         return self._session
