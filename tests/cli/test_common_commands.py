@@ -82,7 +82,7 @@ def test_the_code_of_an_error_can_be_typed_as_it_was_printed(bare: Project) -> N
 def test_a_slip_gets_the_nearest_code(bare: Project) -> None:
     done = bare.json("explain", "no_workspase")
     assert (done.error["code"], done.code) == ("unknown_code", 1)
-    assert done.error["hint"] == "`moot explain no_workspace` is the nearest"
+    assert done.error["hint"] == "did you mean `moot explain no_workspace`?"
 
 
 # Completion ---------------------------------------------------------------------------------------

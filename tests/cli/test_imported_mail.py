@@ -87,8 +87,8 @@ def test_compiling_counts_what_it_leaves_out_and_says_why(mail: Project) -> None
     compiled = mail.ok(*otter("mail", "compile", THREAD))
     assert (compiled["left_out"], compiled["statistics"]["hypothesis_slate"]) == (3, 1)
     (remark,) = [row for row in compiled["findings"] if row["code"] == "delta_not_proved"]
-    assert remark["message"].startswith("3 contributions were taken in from outside")
-    assert "who wrote them is not proved" in remark["message"]
+    assert remark["message"].startswith("left out 3 contributions from outside")
+    assert "whose authors are not proved" in remark["message"]
     assert [f"{THREAD}:{number}" in remark["message"] for number in (2, 3, 4)] == [True] * 3
 
 
@@ -97,7 +97,7 @@ def test_a_thread_of_outside_contributions_alone_says_so(mail: Project) -> None:
     mail.ok(*crane("mail", "import", file))
     error = mail.json(*otter("mail", "compile", THREAD)).error
     assert error["code"] == "nothing_to_compile"
-    assert "1 contribution was taken in from outside" in error["message"]
+    assert "left out 1 contribution from outside" in error["message"]
 
 
 @pytest.mark.parametrize(

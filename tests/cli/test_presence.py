@@ -162,7 +162,7 @@ def test_an_epoch_that_is_no_number_is_not_called_an_adoption(project: Project) 
     settings = {"MOOT_AGENT": "amber-otter", "MOOT_EPOCH": "abc"}
     done = project.json("reserve", ".", **settings)
     assert (done.error["code"], done.code) == ("bad_epoch", 1)
-    assert "MOOT_EPOCH is no number" in done.error["message"]
+    assert "MOOT_EPOCH is not a number" in done.error["message"]
     (line,) = commands_in(done.error["hint"])
     assert held(project) == []
     printed = project.run(*line.split()[1:], MOOT_AGENT="amber-otter").out

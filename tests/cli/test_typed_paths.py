@@ -242,7 +242,7 @@ def test_letters_that_look_the_same_are_two_names_and_the_warning_says_so(projec
     below = project.root / "docs"
     (finding,) = project.ok(*as_(OTTER, "reserve", composed), cwd=below)["findings"]
     assert finding["code"] == "no_such_path"
-    (typed,) = shlex.split(finding["hint"].partition(" is there")[0])
+    (typed,) = shlex.split(finding["hint"].partition(" exists")[0])
     data = project.ok(*as_(OTTER, "reserve", typed), cwd=below)
     assert data["findings"] == []
     assert [row["scope"] for row in data["reserved"]] == [f"docs/{apart}"]

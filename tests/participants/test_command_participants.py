@@ -281,7 +281,7 @@ FAILED: dict[str, list[dict[str, Any]]] = {
     ("command", "reason"),
     [
         ("claude -p", "exit status 1: Credit balance is too low"),
-        ("codex exec", f"exit status 1: {MISSING} (`--env NAME` hands a variable on)"),
+        ("codex exec", f"exit status 1: {MISSING} (`--env NAME` passes a variable on)"),
         ("gemini -p", "exit status 1: No key was given"),
         ("opencode run", "exit status 1: a warning about something else"),
     ],

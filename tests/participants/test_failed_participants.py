@@ -199,7 +199,7 @@ def test_a_seat_that_others_play_keeps_its_time(tmp_path: Path) -> None:
 
 def test_a_failure_is_told_without_the_programs_own_words() -> None:
     failure = CallFailure(CallEnding.CRASHED, "exit status 1: approve me", seconds=3.9, signal=9)
-    assert failure.as_told.sentence == "No usable answer: crashed, signal 9, after 3 s."
+    assert failure.as_failed_answer.sentence == "No usable answer: crashed, signal 9, after 3 s."
 
 
 # In a decision ------------------------------------------------------------------------------------

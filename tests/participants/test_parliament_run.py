@@ -127,7 +127,7 @@ def test_replies_that_are_no_json_expel_a_seat_too(project: Project) -> None:
 
 
 def _mumble(_brief: Any) -> dict[str, Any]:
-    why = "the reply holds no JSON object"
+    why = "the reply contains no JSON object"
     found = Finding(rule="AGT-030", code="not_json", message=why, hint="send one")
     raise NoAnswer(CallEnding.MALFORMED, why, findings=(found,))
 

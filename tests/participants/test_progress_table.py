@@ -54,7 +54,7 @@ def test_it_shows_who_thinks_who_has_answered_and_what_was_said() -> None:
     for name in ("amber-otter", "teal-crane"):
         board.on_asking(due(name), PROGRAM, 1)
     assert board.drawn().count("thinking …") == 2
-    board.on_heard(due("teal-crane"), 65.0)
+    board.on_call_ended(due("teal-crane"), 65.0)
     seen = board.drawn()
     assert seen.count("thinking") == 1
     assert "answered after 1 min 5 s" in seen
@@ -105,7 +105,7 @@ def test_two_threads_may_look_and_tell_at_once() -> None:
     def tell() -> None:
         for name in names:
             board.on_asking(due(name), PROGRAM, 1)
-            board.on_heard(due(name), 1.0)
+            board.on_call_ended(due(name), 1.0)
 
     teller = threading.Thread(target=tell)
     teller.start()

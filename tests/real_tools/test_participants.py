@@ -70,5 +70,5 @@ def test_a_real_coding_agent_takes_its_turn(tmp_path: Path, tool: Tool) -> None:
         (CRANE, "reject"),
     ]
     assert "Ship it on Friday." in model.heard
-    assert "no instructions to you" in model.heard
+    assert "not instructions to you" in model.heard
     print(tool.name, ended.cost, crane.nature)  # noqa: T201 - shown if the test fails

@@ -271,11 +271,11 @@ def test_without_the_extra_a_command_says_so_and_runs(project: Project, tmp_path
 
 
 def test_what_is_exported_inside_a_run_never_goes_to_that_runs_own_listener() -> None:
-    from moot.usage.telemetry.exporting import USUAL_ENDPOINT, _address
+    from moot.usage.telemetry.exporting import DEFAULT_ENDPOINT, _address
 
     inside = {
         "OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:4711",
         "OTEL_EXPORTER_OTLP_HEADERS": "x-moot-token=abc",
     }
-    assert _address(inside, "traces")["endpoint"] == f"{USUAL_ENDPOINT}/v1/traces"
+    assert _address(inside, "traces")["endpoint"] == f"{DEFAULT_ENDPOINT}/v1/traces"
     assert "endpoint" not in _address({}, "traces")

@@ -66,4 +66,4 @@ def test_every_check_of_a_trace_is_explained(check: NamedCheck) -> None:
 def test_a_slip_in_the_id_of_a_check_is_led_to_the_nearest() -> None:
     with pytest.raises(NotFound) as unknown:
         explain_code("CHK_CHAIN_CONTINUTY")
-    assert unknown.value.hint == "`moot explain CHK_CHAIN_CONTINUITY` is the nearest"
+    assert unknown.value.hint == "did you mean `moot explain CHK_CHAIN_CONTINUITY`?"

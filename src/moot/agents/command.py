@@ -1,9 +1,9 @@
 """`cmd:COMMAND`: any program as a participant.
 
-It gets its brief, prints its reply and ends. It runs in a process group of its own, which is killed
-when its time is up; its output is kept up to a limit. It finds its own name in MOOT_AGENT, of the
-other variables only what it needs (command.py), and never a person's passphrase. Of its
-standard error only the last line is shown, if it failed.
+It gets its brief, prints its reply and ends. It runs in a separate process group, which is killed
+when its time is up; its output is limited. It finds its name in MOOT_AGENT, otherwise only the
+variables that it needs, and never a person's passphrase. If it fails, only the last line of its
+standard error is shown.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from moot.coding_tools.tool import AMAZON_VARIABLES, MODEL_VARIABLES
 from moot.core.errors import Malformed, Unavailable
 from moot.system.running import ProgramNotStarted, ProgramResult, RunOrder, run_program
 
-# Which environment variables a program behind `cmd:` gets: tokens of other services stay here. `*`
-# at the end of a row means every variable that begins so. `--env NAME` adds what else it needs.
+# The environment variables that a program of `cmd:` gets; it does not get tokens of other services.
+# `NAME*` means all variables with that prefix. `--env NAME` adds others.
 
-# Never handed on: a person's passphrase, and the name of the agent that started us.
+# Never passed on: a person's passphrase, and the name of the agent that started us.
 WITHHELD: Final = frozenset({"MOOT_PASSPHRASE_FILE", "MOOT_AGENT", "MOOT_EPOCH"})
-# What any program may see: who and where it is, how it prints, how it reaches the network.
+# For every program: user, folders, output format, network.
 COMMON: Final = (
     *("HOME", "USER", "LOGNAME", "PATH", "SHELL", "PWD", "TMPDIR", "TMP", "TEMP", "TZ"),
     *("LANG", "LANGUAGE", "LC_*", "TERM", "COLORTERM", "COLUMNS", "LINES", "NO_COLOR", "CI"),
@@ -49,8 +49,7 @@ COMMON: Final = (
     *("APPDATA", "COMSPEC", "LOCALAPPDATA", "PATHEXT", "PROGRAMDATA", "PROGRAMFILES"),
     *("SYSTEMDRIVE", "SYSTEMROOT", "USERPROFILE", "WINDIR"),
 )
-# By the program's own name: its settings and its key; several providers where it speaks to several.
-# What a coding tool needs, its module says.
+# Program -> the variables with its settings and keys; those of coding tools are in their modules.
 KNOWN_PROGRAMS: Final[dict[str, tuple[str, ...]]] = {
     **{tool.name: tool.variables for tool in all_tools()},
     "aider": ("AIDER_*", *MODEL_VARIABLES, *AMAZON_VARIABLES),
@@ -68,7 +67,7 @@ _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}\Z")
 def environment_for(
     program: str, env: Mapping[str, str], added: Iterable[str] = ()
 ) -> dict[str, str]:
-    """The part of `env` that this program gets; `added` are names that its user allows besides."""
+    """Return the part of `env` that this program gets; `added` are names that the user allows."""
     name = re.split(r"[/\\]", program)[-1].lower().removesuffix(".exe").removesuffix(".cmd")
     rows = (*COMMON, *KNOWN_PROGRAMS.get(name, ()), *map(_require_name, added))
     return {
@@ -79,24 +78,23 @@ def environment_for(
 
 
 def _fits(row: str, variable: str) -> bool:
-    if os.name == "nt":  # where names are the same in any case
+    if os.name == "nt":  # names ignore case there
         row, variable = row.upper(), variable.upper()
     return variable.startswith(row[:-1]) if row.endswith("*") else variable == row
 
 
 def _require_name(name: str) -> str:
     if not _NAME.match(name) or name in WITHHELD:
-        why = "is never handed on" if name in WITHHELD else "is no name of a variable"
-        raise Malformed(
-            f"--env: {name[:60]!r} {why}", code="bad_variable", hint="such as --env MY_API_KEY"
-        )
+        why = "is never passed on" if name in WITHHELD else "is not the name of a variable"
+        hint = "name a variable, such as --env MY_API_KEY"
+        raise Malformed(f"--env: {name[:60]!r} {why}", code="bad_variable", hint=hint)
     return name
 
 
-# A tool's own envelope around the answer may be long.
+# A tool may print much around the reply.
 MOST_OUTPUT: Final = 4 * MOST_BYTES
 _TAIL: Final = 300
-_HOW_TO_HAND_ON: Final = " (`--env NAME` hands a variable on)"
+_ENV_HINT: Final = " (`--env NAME` passes a variable on)"
 
 
 class CommandParticipant:
@@ -108,7 +106,7 @@ class CommandParticipant:
         env: Mapping[str, str],
         added: tuple[str, ...] = (),
     ) -> None:
-        """`added` are the names of variables that it gets besides what it is known to need."""
+        """`added` are the names of variables that it gets in addition to those it needs."""
         self._words = read_command(spec.rest)
         _require_installed(self._words[0], folder, env)
         self.nature = Nature(ParticipantKind.COMMAND, spec.recordable, _model_in(self._words))
@@ -120,26 +118,26 @@ class CommandParticipant:
 
     def reply(self, brief: Brief, seconds: float) -> ParticipantReply:
         try:
-            made = call_for(self._words, brief, seconds)
+            call = call_for(self._words, brief, seconds)
         except Malformed as error:
             raise NoAnswer(CallEnding.TOO_LONG, str(error)) from None
         order = RunOrder(
-            made.words, self._folder, self._env, seconds, MOST_OUTPUT, made.standard_input
+            call.words, self._folder, self._env, seconds, MOST_OUTPUT, call.standard_input
         )
         try:
-            ran = run_program(order, self._note_started)
+            result = run_program(order, self._note_started)
         except ProgramNotStarted as error:
             raise NoAnswer(CallEnding.NOT_FOUND, str(error)) from None  # AGT-031
         finally:
             self._note_ended()
-        if ran.interrupted is not None:
+        if result.interrupted is not None:
             raise KeyboardInterrupt
-        heard = read_output(self._words, ran.stdout.beginning)
-        cost = msgspec.structs.replace(heard.cost, millis=ran.nanos // 1_000_000)
-        self._note_model(heard.model)
-        _require_output(ran, seconds, cost, heard.error)
+        output = read_output(self._words, result.stdout.beginning)
+        cost = msgspec.structs.replace(output.cost, millis=result.nanos // 1_000_000)
+        self._note_model(output.model)
+        _require_output(result, seconds, cost, output.error)
         try:
-            return ParticipantReply(read_reply(heard.text), cost)  # AGT-030
+            return ParticipantReply(read_reply(output.text), cost)  # AGT-030
         except Malformed as error:
             raise unreadable_reply(error, cost) from None
 
@@ -150,20 +148,19 @@ class CommandParticipant:
                 _kill(pid)
 
     def _note_started(self, pid: int) -> None:
-        """Remember a started process; if the run is being stopped at this moment, stop it at
-        once."""
+        """Remember a started process; kill it at once if the run was stopped meanwhile."""
         with self._lock:
             self._running.add(pid)
             if self._given_up:
                 _kill(pid)
 
     def _note_ended(self) -> None:
-        """Forget the process, which has ended; a participant makes one call at a time."""
+        """Forget the ended process; a participant makes one call at a time."""
         with self._lock:
             self._running.clear()
 
     def _note_model(self, model: str | None) -> None:
-        """Note the model that the program says it asked, if it is not known yet."""
+        """Note the model that the program reports, if it is not known yet."""
         if model is not None and self.nature.model is None:
             self.nature = msgspec.structs.replace(self.nature, model=model[:100])
 
@@ -174,47 +171,49 @@ def _kill(pid: int) -> None:
 
 
 def _require_installed(program: str, folder: Path, env: Mapping[str, str]) -> None:
-    """Unavailable if the program is not installed: said before anybody is asked anything
+    """Raise Unavailable if the program is not installed, before any participant is asked
     (AGT-031)."""
     place = folder / program if os.path.dirname(program) else Path(program)
     if shutil.which(place, path=env.get("PATH", os.defpath)) is None:
         raise Unavailable(
             "program_missing",
-            f"{program}: there is no such program here",
-            hint="install it, or give its whole path: cmd:/path/to/program",
+            f"{program}: no such program is installed",
+            hint="install it, or type its whole path: cmd:/path/to/program",
         )
 
 
-def _require_output(ran: ProgramResult, seconds: float, cost: Cost, error: str) -> None:
-    """NoAnswer if the program was killed, failed, printed nothing, or printed without end
-    (AGT-031). `error` is what it says itself of its failure, if it says so where it answers."""
-    if ran.timed_out:
+def _require_output(result: ProgramResult, seconds: float, cost: Cost, error: str) -> None:
+    """Raise NoAnswer if the program was killed, failed, printed nothing or too much (AGT-031).
+
+    `error` is the program's own reason for its failure, if its output contains one.
+    """
+    if result.timed_out:
         raise NoAnswer(CallEnding.TIMED_OUT, f"no answer within {seconds:g} s; it was ended", cost)
-    if ran.stdout.truncated:
-        raise NoAnswer(CallEnding.TOO_LONG, f"it printed {ran.stdout.size:,} bytes", cost)
-    if ran.exit_status != 0:
-        how = f"signal {ran.signal}" if ran.signal else f"exit status {ran.exit_status}"
+    if result.stdout.truncated:
+        raise NoAnswer(CallEnding.TOO_LONG, f"it printed {result.stdout.size:,} bytes", cost)
+    if result.exit_status != 0:
+        how = f"signal {result.signal}" if result.signal else f"exit status {result.exit_status}"
         raise NoAnswer(
             CallEnding.CRASHED,
-            f"{how}{_last_words(error.encode() or ran.stderr.beginning)}",
+            f"{how}{_last_line(error.encode() or result.stderr.beginning)}",
             cost,
-            exit_status=ran.exit_status,
-            signal=ran.signal,
+            exit_status=result.exit_status,
+            signal=result.signal,
         )
-    if not ran.stdout.beginning.strip():
+    if not result.stdout.beginning.strip():
         raise NoAnswer(
-            CallEnding.SILENT, f"it printed nothing{_last_words(ran.stderr.beginning)}", cost
+            CallEnding.SILENT, f"it printed nothing{_last_line(result.stderr.beginning)}", cost
         )
 
 
-def _last_words(raw: bytes) -> str:
+def _last_line(raw: bytes) -> str:
     lines = raw.decode("utf-8", "replace").strip().splitlines()
-    words = f": {lines[-1][-_TAIL:]}" if lines else ""
-    return f"{words}{_HOW_TO_HAND_ON}" if "environment variable" in words.lower() else words
+    line = f": {lines[-1][-_TAIL:]}" if lines else ""
+    return f"{line}{_ENV_HINT}" if "environment variable" in line.lower() else line
 
 
 def _model_in(words: tuple[str, ...]) -> str | None:
-    """`-m NAME` or `--model NAME`, for a program we know; a report says who shares a model."""
+    """Return the NAME of `-m NAME` or `--model NAME`, if the program has a recipe."""
     if recipe_for(words) is None:
         return None
     named = [after for flag, after in pairwise(words) if flag in _MODEL]

@@ -1,7 +1,7 @@
-"""What asking costs: tokens, money and time, in whole numbers that a ledger can hold.
+"""What asking costs: tokens, money and time, as integers that a ledger can store.
 
-Money is counted in millionths of a US dollar. A call whose price nobody knows is counted as
-`unpriced`; it is never taken for free.
+Money is counted in millionths of a US dollar. A call with an unknown price counts as `unpriced`,
+never as free.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, Final
 import msgspec
 
 MICROS: Final = 1_000_000
-# What the ledger's integers can hold, with room for sums.
+# The ledger's integers can store this, with room for sums.
 _MOST: Final = 10**12
 
 
@@ -40,8 +40,8 @@ NO_COST: Final = Cost()
 def cost_of_call(
     tokens_in: Any = 0, tokens_out: Any = 0, dollars: Any = None, millis: int = 0
 ) -> Cost:
-    """One call, from what a program or a provider says of itself; nonsense counts as not said
-    (AGT-050)."""
+    """Return the cost of one call as a program or provider reported it; invalid values count as
+    not reported (AGT-050)."""
     micros = _micros(dollars)
     return Cost(
         calls=1,
@@ -54,8 +54,8 @@ def cost_of_call(
 
 
 def _count(value: Any) -> int:
-    good = isinstance(value, int) and not isinstance(value, bool)
-    return min(max(value, 0), _MOST) if good else 0
+    is_count = isinstance(value, int) and not isinstance(value, bool)
+    return min(max(value, 0), _MOST) if is_count else 0
 
 
 def _micros(dollars: Any) -> int | None:
@@ -69,14 +69,14 @@ def _micros(dollars: Any) -> int | None:
 
 
 def format_money(micros: int) -> str:
-    """`$0.0123`: as many places as it needs, at least two."""
+    """Return `$0.0123`: as many decimal places as needed, at least two."""
     text = f"{Decimal(micros) / MICROS:.6f}".rstrip("0")
     whole, _, rest = text.partition(".")
     return f"${whole}.{rest.ljust(2, '0')}"
 
 
 def in_words(cost: Cost, *, with_time: bool = True) -> str:
-    """`2 calls, 1,204 tokens, $0.02, 3.1 s`; an unknown price is said (AGT-050)."""
+    """Return `2 calls, 1,204 tokens, $0.02, 3.1 s`, or that the price is unknown (AGT-050)."""
     parts = [f"{cost.calls} call{'' if cost.calls == 1 else 's'}"]
     if cost.tokens:
         parts.append(f"{cost.tokens:,} tokens")

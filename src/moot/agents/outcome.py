@@ -1,4 +1,4 @@
-"""How a call ended, and how a run ended. Each way has a name; nothing ends without one.
+"""How a call ended, and how a run ended.
 
 `CallEnding` is about one participant and one turn, `StopReason` about a whole run. A provider that
 is down or a program that crashed has no opinion: only `ANSWERED` carries one.
@@ -18,11 +18,11 @@ from moot.core.findings import Finding
 
 class CallEnding(StrEnum):
     ANSWERED = "answered"
-    # It spoke, and what it said cannot be used.
+    # It replied, but the reply cannot be used.
     MALFORMED = "malformed"
     REFUSED = "refused"
     TOO_LONG = "too-long"
-    # It did not speak.
+    # It did not reply.
     SILENT = "silent"
     TIMED_OUT = "timed-out"
     CRASHED = "crashed"
@@ -34,14 +34,14 @@ class CallEnding(StrEnum):
     RATE_LIMITED = "rate-limited"
     OUT_OF_MONEY = "out-of-money"
     NOT_ALLOWED = "not-allowed"
-    # Someone else did it meanwhile; what was asked for is no longer due.
+    # It is no longer due: another process did it meanwhile.
     OVERTAKEN = "overtaken"
-    # Noted beside an answer: its form was changed to fit where it stands.
+    # Noted in addition to an answer: its format was changed to fit its place.
     FITTED = "fitted"
 
 
 class StopReason(StrEnum):
-    """`SETTLED`: nothing is due any more. `WAITING`: what is due is for someone who is not here."""
+    """`SETTLED`: nothing is due any more. `WAITING`: what is due is for others."""
 
     SETTLED = "settled"
     WAITING = "waiting"
@@ -58,8 +58,7 @@ class StopReason(StrEnum):
 class CallOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """One call of one participant: for which turn, how it ended, what it cost.
 
-    `stance` and `words` are what was answered, in short: shown to a person who watches, not
-    recorded.
+    `stance` and `words` are the answer in short, for a person who watches; they are not recorded.
     """
 
     agent: str
@@ -75,7 +74,7 @@ class CallOutcome(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RunEnd(msgspec.Struct, frozen=True):
-    """How a run ended; `waits_for` names those it would still have to wait for."""
+    """How a run ended; `waits_for` names the agents whose turns are still due."""
 
     stop: StopReason
     turns: int
@@ -87,8 +86,8 @@ class RunEnd(msgspec.Struct, frozen=True):
 class NoAnswer(Exception):
     """A participant gave no usable answer; `ending` says why, and `detail` in one line.
 
-    The call was paid for all the same: `cost` says how much. `findings` are for a second attempt.
-    A program that crashed left an exit status, or the signal that ended it.
+    `cost` is what the call cost anyway. `findings` are for a second attempt. A program that crashed
+    left an exit status, or the signal that ended it.
     """
 
     def __init__(
@@ -113,7 +112,8 @@ class NoAnswer(Exception):
 class CallFailure(msgspec.Struct, frozen=True):
     """Why a due has no usable answer; if there are findings, asking again may help.
 
-    `detail` may hold a program's own words; what is told in its place is `as_told`, which has none.
+    `detail` may contain a program's output; `as_failed_answer`, which other participants see, does
+    not.
     """
 
     ending: CallEnding
@@ -124,18 +124,18 @@ class CallFailure(msgspec.Struct, frozen=True):
     signal: int | None = None
 
     @property
-    def as_told(self) -> FailedAnswer:
+    def as_failed_answer(self) -> FailedAnswer:
         kind = FailureKind(self.ending.value)
         return FailedAnswer(kind, int(self.seconds), self.exit_status, self.signal)
 
 
 def unreadable_reply(error: MootError, cost: Cost) -> NoAnswer:
-    """The error for a reply that came and cannot be read."""
+    """Return the error for a reply that cannot be read."""
     return NoAnswer(CallEnding.MALFORMED, str(error), cost, findings_of(error))
 
 
 def findings_of(error: MootError) -> tuple[Finding, ...]:
-    """What was wrong with a reply, to be shown with the second attempt."""
+    """Return what was wrong with a reply, to show it with the second attempt."""
     where = getattr(error, "where", "") or None
     own = Finding(rule="reply", code=error.code, message=str(error), where=where, hint=error.hint)
     return error.findings or (own,)

@@ -29,7 +29,7 @@ SCRIPTED = frozenset({ParticipantKind.SCRIPT, ParticipantKind.RULES})
 
 
 class Nature(msgspec.Struct, frozen=True):
-    """What kind of participant it is, in a form that may be recorded: it holds no secret."""
+    """What kind of participant it is, in a form that may be recorded: without secrets."""
 
     kind: ParticipantKind
     spec: str
@@ -37,8 +37,7 @@ class Nature(msgspec.Struct, frozen=True):
 
     @property
     def scripted(self) -> bool:
-        """Its replies were written beforehand; no model and no person thought about them
-        (AGT-008)."""
+        """True if its replies were written in advance, not by a model or a person (AGT-008)."""
         return self.kind in SCRIPTED
 
     @property
@@ -47,7 +46,7 @@ class Nature(msgspec.Struct, frozen=True):
 
 
 class ParticipantReply(msgspec.Struct, frozen=True):
-    """One reply as data, not checked by any protocol yet, and what it cost."""
+    """One reply as data, before a protocol has checked it, and what it cost."""
 
     reply: dict[str, Any]
     cost: Cost = NO_COST
@@ -58,16 +57,16 @@ class Participant(Protocol):
     def nature(self) -> Nature: ...
 
     def reply(self, brief: Brief, seconds: float) -> ParticipantReply:
-        """Answer within `seconds`; NoAnswer if there is none, or none that can be read."""
+        """Answer within `seconds`; raise NoAnswer if there is none, or none that can be read."""
         ...
 
     def stop(self) -> None:
-        """Give up what is running: the run is over. Called from another thread."""
+        """Stop an open call: the run is over. Called from another thread."""
         ...
 
 
-# Who takes part, as it is typed: `NAME=cmd:claude -p,codex,llm:openai/gpt-5`. A list is split only
-# before a known scheme, a `NAME=` or a tool's bare name, so commands may hold commas.
+# Participants as people type them: `NAME=cmd:claude -p,codex,llm:openai/gpt-5`. A list is split
+# only before a known scheme, a `NAME=` or a tool's bare name, so commands may contain commas.
 
 _BARE: Final = (ParticipantKind.HUMAN, ParticipantKind.ELSEWHERE)
 _SCHEMES: Final = "|".join(kind.value for kind in ParticipantKind if kind not in _BARE)
@@ -76,7 +75,7 @@ _SPEC: Final = rf"(?:(?:{_SCHEMES}):|{ParticipantKind.HUMAN.value}\b)"
 _TOOL: Final = rf"(?:{'|'.join(HEADLESS)})\s*(?:,|\Z)"
 _SPLIT: Final = re.compile(rf",\s*(?={_SPEC}|[a-z0-9]+(?:-[a-z0-9]+)*=|{_TOOL})")
 _NAMED: Final = re.compile(r"([a-z0-9]+(?:-[a-z0-9]+)*)=(.*)", re.DOTALL)
-# Names alone: agents whose seats are played elsewhere.
+# Names alone: agents that no run here asks.
 _NAMES: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)+(?:\s*,\s*[a-z0-9]+(?:-[a-z0-9]+)+)*")
 _FORMS: Final = (
     f"cmd:COMMAND, llm:PROVIDER/MODEL, script:FILE, rules:NAME, human, AGENT, {', '.join(HEADLESS)}"
@@ -89,7 +88,7 @@ _SECRET: Final = re.compile(
 
 
 class Spec(msgspec.Struct, frozen=True):
-    """One participant as typed; without a name it gets a fresh one."""
+    """One participant as typed; without a name it gets a new one."""
 
     kind: ParticipantKind
     rest: str
@@ -107,53 +106,53 @@ class Spec(msgspec.Struct, frozen=True):
 
 
 def read_specs(text: str) -> tuple[Spec, ...]:
-    """A whole `--with`."""
+    """Read the list of participants of `--with`."""
     parts = _SPLIT.split(text.strip())
-    return tuple(read_spec(one) for part in parts for one in _split_names(part))
+    return tuple(read_spec(spec) for part in parts for spec in _split_names(part))
 
 
 def _split_names(part: str) -> list[str]:
-    """`amber-otter,teal-crane` are two agents; a command keeps its commas."""
+    """Split `amber-otter,teal-crane` into two agents; a command keeps its commas."""
     return part.split(",") if _NAMES.fullmatch(part.strip()) else [part]
 
 
 def read_spec(text: str) -> Spec:
-    """`NAME=SPEC` or `SPEC`; Malformed if the scheme is unknown (AGT-001)."""
+    """Read `NAME=SPEC` or `SPEC`; raise Malformed if the scheme is unknown (AGT-001)."""
     named = _NAMED.match(text.strip())
-    name, said = (named.group(1), named.group(2)) if named else (None, text)
-    if said.strip() in HEADLESS:
-        return Spec(ParticipantKind.COMMAND, HEADLESS[said.strip()], _checked(name))
-    scheme, colon, rest = said.strip().partition(":")
+    name, spec = (named.group(1), named.group(2)) if named else (None, text)
+    if spec.strip() in HEADLESS:
+        return Spec(ParticipantKind.COMMAND, HEADLESS[spec.strip()], _require_name(name))
+    scheme, colon, rest = spec.strip().partition(":")
     if scheme == ParticipantKind.HUMAN.value and not colon:
-        return Spec(ParticipantKind.HUMAN, "", _checked(name))
+        return Spec(ParticipantKind.HUMAN, "", _require_name(name))
     if named is None and _NAMES.fullmatch(text.strip()):
-        return Spec(ParticipantKind.ELSEWHERE, "", _checked(text.strip()))
+        return Spec(ParticipantKind.ELSEWHERE, "", _require_name(text.strip()))
     if not colon or scheme not in _SCHEMES.split("|") or not rest.strip():
         raise Malformed(
-            f"{text.strip()!r} names no participant",
+            f"{text.strip()!r} is not a participant",
             code="bad_participant",
-            hint=f"one of {_FORMS}, with NAME= before it if you like",
+            hint=f"use one of {_FORMS}; NAME= before it is optional",
         )
-    return Spec(ParticipantKind(scheme), rest.strip(), _checked(name))
+    return Spec(ParticipantKind(scheme), rest.strip(), _require_name(name))
 
 
 def read_named_specs(texts: Iterable[str]) -> dict[str, Spec]:
-    """Every `--participant`: each with a name of its own."""
-    found: dict[str, Spec] = {}
+    """Read all `--participant` options, each with a different name."""
+    specs: dict[str, Spec] = {}
     for text in texts:
         spec = read_spec(text)
-        if spec.name is None or spec.name in found:
-            wrong = "has no name" if spec.name is None else "stands twice"
+        if spec.name is None or spec.name in specs:
+            problem = "has no name" if spec.name is None else "is given twice"
             raise Malformed(
-                f"the participant {text!r} {wrong}",
+                f"the participant {text!r} {problem}",
                 code="bad_participant",
-                hint="NAME=SPEC, such as amber-otter=cmd:claude -p",
+                hint="type NAME=SPEC, such as amber-otter=cmd:claude -p",
             )
-        found[spec.name] = spec
-    return found
+        specs[spec.name] = spec
+    return specs
 
 
-def _checked(name: str | None) -> str | None:
+def _require_name(name: str | None) -> str | None:
     if name in RESERVED:
         raise Malformed(f"{name} is a reserved name", code="bad_name", hint="choose another")
     return None if name is None else require_agent_name(name)

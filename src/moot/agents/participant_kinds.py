@@ -1,4 +1,4 @@
-"""Makes participants from their specs: one table of kinds."""
+"""Make participants from their specs: one table of kinds. `human` is implemented here."""
 
 from __future__ import annotations
 
@@ -14,14 +14,12 @@ from moot.agents.outcome import CallEnding, NoAnswer
 from moot.agents.participant import Nature, Participant, ParticipantKind, ParticipantReply, Spec
 from moot.core.errors import Unavailable
 
-# `human`: a person at the terminal is asked for each field of the reply.
-
 
 class Terminal(Protocol):
-    """What a surface provides: showing a brief, and asking a person for one field."""
+    """What a surface provides: it shows a brief, and asks a person for one field."""
 
     def is_present(self) -> bool:
-        """Is a person there to be asked?"""
+        """Return True if a person is there to be asked."""
         ...
 
     def show(self, brief: Brief) -> None: ...
@@ -30,17 +28,17 @@ class Terminal(Protocol):
 
 
 def require_person(terminal: Terminal | None) -> None:
-    """Unavailable if nobody sits at a terminal: said before anybody is asked anything (AGT-009)."""
+    """Raise Unavailable if no person is at a terminal, before anything is asked (AGT-009)."""
     if terminal is None or not terminal.is_present():
         raise Unavailable(
             "nobody_here",
-            "human: nobody sits at a terminal here",
-            hint="run it yourself, at a terminal and without --json, or name somebody else",
+            "human: no person is at a terminal here",
+            hint="run it yourself, at a terminal and without --json, or name another participant",
         )
 
 
-# Two seats may belong to the same person: one question at a time.
-_TURN = threading.Lock()
+# One question at a time: two seats may belong to the same person.
+_TERMINAL_LOCK = threading.Lock()
 
 
 class HumanParticipant:
@@ -55,7 +53,7 @@ class HumanParticipant:
         if terminal is None or not terminal.is_present():
             raise NoAnswer(CallEnding.NO_TERMINAL, "nobody sits at a terminal here")  # AGT-009
         began = time.monotonic()
-        with _TURN:
+        with _TERMINAL_LOCK:
             terminal.show(brief)
             reply = {name: value for name, value in self._fields(terminal, brief) if value != ""}
         return ParticipantReply(reply, _cost_since(began))
@@ -67,7 +65,7 @@ class HumanParticipant:
         required = set(brief.schema.get("required", ()))
         fields: list[tuple[str, Any]] = []
         for name, shape in brief.schema.get("properties", {}).items():
-            choices = tuple(str(one) for one in shape.get("enum", ()))
+            choices = tuple(map(str, shape.get("enum", ())))
             default = None if name in required else str(shape.get("default") or "")
             fields.append((name, _convert(terminal.ask(name, choices, default), shape)))
         return fields
@@ -78,7 +76,7 @@ def _cost_since(began: float) -> Cost:
 
 
 def _convert(text: str, shape: dict[str, Any]) -> Any:
-    """The typed text in the type that the schema wants; the protocol refuses what is no number."""
+    """Convert the typed text to the schema's type; the protocol refuses what is not a number."""
     kind = {"number": float, "integer": int}.get(str(shape.get("type")))
     if kind is None or text == "":
         return text
@@ -90,7 +88,7 @@ def _convert(text: str, shape: dict[str, Any]) -> Any:
 
 class RunSurroundings(NamedTuple):
     """What participants need: the folder that programs run in, the environment, a terminal if
-    any. `added_env` are variables that programs get besides what they are known to need."""
+    any. `added_env` are variables that programs get in addition to those they need."""
 
     folder: Path
     env: Mapping[str, str]
@@ -99,37 +97,39 @@ class RunSurroundings(NamedTuple):
 
 
 def make_participant(spec: Spec, agent: str, surroundings: RunSurroundings) -> Participant:
-    """The participant that `spec` names, as `agent`; Malformed or Unavailable if there is none."""
+    """Make the participant of `spec`, as `agent`; raise Malformed or Unavailable if impossible."""
     return _MAKE[spec.kind](spec, agent, surroundings)
 
 
-def _script(spec: Spec, _agent: str, room: RunSurroundings) -> Participant:
+def _script(spec: Spec, _agent: str, surroundings: RunSurroundings) -> Participant:
     from moot.agents.scripted import ScriptParticipant
 
-    return ScriptParticipant(str(room.folder / spec.rest), spec.recordable)
+    return ScriptParticipant(str(surroundings.folder / spec.rest), spec.recordable)
 
 
-def _rules(spec: Spec, _agent: str, _room: RunSurroundings) -> Participant:
+def _rules(spec: Spec, _agent: str, _surroundings: RunSurroundings) -> Participant:
     from moot.agents.scripted import RuleParticipant
 
     return RuleParticipant(spec.rest)
 
 
-def _command(spec: Spec, agent: str, room: RunSurroundings) -> Participant:
+def _command(spec: Spec, agent: str, surroundings: RunSurroundings) -> Participant:
     from moot.agents.command import CommandParticipant
 
-    return CommandParticipant(spec, agent, room.folder, room.env, room.added_env)
+    return CommandParticipant(
+        spec, agent, surroundings.folder, surroundings.env, surroundings.added_env
+    )
 
 
-def _model(spec: Spec, _agent: str, room: RunSurroundings) -> Participant:
+def _model(spec: Spec, _agent: str, surroundings: RunSurroundings) -> Participant:
     from moot.agents.llm import ModelParticipant  # AGT-044: only when a model takes part
 
-    return ModelParticipant(spec, room.env)
+    return ModelParticipant(spec, surroundings.env)
 
 
-def _human(_spec: Spec, _agent: str, room: RunSurroundings) -> Participant:
-    require_person(room.terminal)
-    return HumanParticipant(room.terminal)
+def _human(_spec: Spec, _agent: str, surroundings: RunSurroundings) -> Participant:
+    require_person(surroundings.terminal)
+    return HumanParticipant(surroundings.terminal)
 
 
 _MAKE: Final[dict[ParticipantKind, Callable[[Spec, str, RunSurroundings], Participant]]] = {

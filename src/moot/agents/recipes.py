@@ -1,8 +1,8 @@
-"""How the usual coding agents are asked without a terminal, as their modules say.
+"""How to call coding agents without a terminal.
 
-A recipe is chosen by the first words of a command; any other program gets the JSON brief on its
-standard input, or the prompt where the command says `{prompt}`. Agents are asked for words only.
-What a tool may touch is decided by its own settings, and its hooks stay on.
+The first words of a command choose its recipe. Any other program gets the JSON brief on standard
+input, or the prompt in place of `{prompt}`. Agents are asked only for text. Their own settings
+decide what they may change, and their hooks stay on.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from moot.coding_tools.tool import CodingTool
 from moot.core.errors import Malformed
 
 PROMPT: Final = "{prompt}"
-# One argument may hold this much on every system we know.
+# Every system we know allows this many bytes in one argument.
 MOST_ARGUMENT: Final = 100_000
 
 
@@ -32,9 +32,9 @@ class ProgramCall(NamedTuple):
 
 
 class ProgramOutput(NamedTuple):
-    """The agent's own words out of a program's output, with the cost that the program reports.
+    """The agent's text in a program's output, and the cost that the program reports.
 
-    `error` is why it failed, where the output says so.
+    `error` is why it failed, if the output says so.
     """
 
     text: bytes
@@ -44,9 +44,8 @@ class ProgramOutput(NamedTuple):
 
 
 class Recipe(NamedTuple):
-    """How one program is asked. `words` are how its command begins; `last_words` is added at the
-    end, and `added_words` too unless the command already has one of `not_if_given`. `read_output`
-    reads the output."""
+    """How to call one program. Its command begins with `words`; `last_words` are added at the end,
+    and `added_words` too unless the command already has one of `not_if_given`."""
 
     words: tuple[str, str]
     last_words: tuple[str, ...] = ()
@@ -56,7 +55,7 @@ class Recipe(NamedTuple):
 
 
 def read_command(text: str) -> tuple[str, ...]:
-    """A command as typed, in words; no shell is involved."""
+    """Split a command into words, without a shell."""
     try:
         words = tuple(shlex.split(text, posix=os.name != "nt"))
     except ValueError as error:
@@ -64,43 +63,43 @@ def read_command(text: str) -> tuple[str, ...]:
             f"{text!r}: {error}", code="bad_participant", hint="close every quotation mark"
         ) from None
     if not words:
-        raise Malformed("cmd: names no program", code="bad_participant", hint="cmd:claude -p")
+        hint = "name one, such as cmd:claude -p"
+        raise Malformed("cmd: names no program", code="bad_participant", hint=hint)
     return words
 
 
 def recipe_for(words: tuple[str, ...]) -> Recipe | None:
-    """By the program's name and what follows it."""
+    """Return the recipe for a command, by its program and its flag or subcommand."""
     name = os.path.basename(words[0]).lower()
-    name = name.removesuffix(".exe").removesuffix(".cmd")
-    known = (name, *words[1:])
-    return next((one for one in RECIPES if _begins(known, one.words)), None)
+    command = (name.removesuffix(".exe").removesuffix(".cmd"), *words[1:])
+    return next((recipe for recipe in RECIPES if _fits(command, recipe.words)), None)
 
 
-def _begins(words: tuple[str, ...], wanted: tuple[str, str]) -> bool:
-    """The program first; its flag anywhere, its subcommand right behind it."""
+def _fits(command: tuple[str, ...], wanted: tuple[str, str]) -> bool:
+    """Return True for the program with its flag anywhere, or its subcommand right after it."""
     program, mode = wanted
-    flagged = mode.startswith("-") and mode in words
-    return words[0] == program and (flagged or words[1:2] == (mode,))
+    has_flag = mode.startswith("-") and mode in command
+    return command[0] == program and (has_flag or command[1:2] == (mode,))
 
 
 def call_for(words: tuple[str, ...], brief: Brief, seconds: float) -> ProgramCall:
-    """What to start for this brief."""
+    """Return the command and standard input for this brief."""
     if any(PROMPT in word for word in words):
-        return _by_argument(words, as_prompt(brief, seconds))  # AGT-032
+        return _pass_as_argument(words, as_prompt(brief, seconds))  # AGT-032
     recipe = recipe_for(words)
     if recipe is None:
         return ProgramCall(words, as_json(brief, seconds))  # AGT-030
-    chosen = any(flag in words for flag in recipe.not_if_given)
-    more = () if chosen else recipe.added_words
-    return ProgramCall((*words, *recipe.last_words, *more), _bytes(as_prompt(brief, seconds)))
+    is_set = any(flag in words for flag in recipe.not_if_given)
+    added = () if is_set else recipe.added_words
+    return ProgramCall((*words, *recipe.last_words, *added), _bytes(as_prompt(brief, seconds)))
 
 
-def _by_argument(words: tuple[str, ...], prompt: str) -> ProgramCall:
+def _pass_as_argument(words: tuple[str, ...], prompt: str) -> ProgramCall:
     if len(_bytes(prompt)) > MOST_ARGUMENT:
         raise Malformed(
-            f"the prompt is longer than the {MOST_ARGUMENT} bytes an argument may hold",
+            f"the prompt is longer than {MOST_ARGUMENT} bytes, the limit for an argument",
             code="prompt_too_long",
-            hint="leave {prompt} away: the program then gets the brief on standard input",
+            hint="leave {prompt} out: then the program gets the brief on standard input",
         )
     prompt = prompt.replace("\0", "")
     return ProgramCall(tuple(word.replace(PROMPT, prompt) for word in words), b"")
@@ -111,7 +110,7 @@ def _bytes(text: str) -> bytes:
 
 
 def read_output(words: tuple[str, ...], raw: bytes) -> ProgramOutput:
-    """The agent's words out of the output; output of an unknown shape is taken as it is."""
+    """Return the agent's text in the output; an unknown format is returned unchanged."""
     recipe = recipe_for(words)
     return recipe.read_output(raw) if recipe is not None else ProgramOutput(raw, cost_of_call())
 
@@ -121,7 +120,7 @@ HEADLESS: Final = {tool.name: f"{tool.name} {tool.modes[0]}" for tool in all_too
 
 
 def _recipes() -> Iterator[Recipe]:
-    """The coding tools, and who else is asked by a prompt (AGT-033)."""
+    """Yield the recipes of coding tools, and of others that take a prompt (AGT-033)."""
     for tool in all_tools():
         for mode in tool.modes:
             yield Recipe(

@@ -1,7 +1,7 @@
-"""Finds the reply in any bytes: JSON alone, JSON in a fence, or JSON somewhere in prose.
+"""Find the reply in any bytes: JSON alone, JSON in a fence, or JSON in prose.
 
-Raises only Malformed. The whole text is taken if it is a JSON object, otherwise the one object
-that stands in it: of two nobody could say which was meant (G-04).
+Raises only Malformed. The reply is the whole text if that is a JSON object, otherwise the only
+object in it; two objects would be ambiguous (G-04).
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ _MOST_DEPTH: Final = 32
 
 
 def read_reply(raw: bytes) -> dict[str, Any]:
-    """The reply as an object; Malformed if there is none, or the text is too long to be
-    searched (AGT-003)."""
+    """Return the reply as an object; raise Malformed if there is none, or if the text is too long
+    (AGT-003)."""
     if len(raw) > MOST_BYTES:
         raise _malformed("reply_too_long", f"the reply is longer than {MOST_BYTES} bytes")
     try:
@@ -34,7 +34,7 @@ def read_reply(raw: bytes) -> dict[str, Any]:
         raise _malformed("empty_reply", "the reply is empty")
     found = _find_object(text.replace("\r\n", "\n"))
     if found is None:
-        raise _malformed("no_json", "the reply holds no JSON object")
+        raise _malformed("no_json", "the reply contains no JSON object")
     return _require_storable(found)
 
 
@@ -43,8 +43,10 @@ def _malformed(code: str, message: str) -> Malformed:
 
 
 def _find_object(text: str) -> dict[str, Any] | None:
-    """The whole text if it is one, else the only object in it; an empty pair of braces counts if
-    there is no other, for prose and code are full of them."""
+    """Return the whole text if it is an object, else the only object in it.
+
+    `{}` counts only if there is no other object, because prose and code often contain it.
+    """
     whole = _object(text)
     if whole is not None:
         return whole
@@ -53,12 +55,12 @@ def _find_object(text: str) -> dict[str, Any] | None:
     found = [each for each in map(_object, texts) if each is not None]
     filled = [each for each in found if each]
     if len(filled) > 1:
-        raise _malformed("two_objects", f"the reply holds {len(filled)} JSON objects")
+        raise _malformed("two_objects", f"the reply contains {len(filled)} JSON objects")
     return next(iter(filled or found), None)
 
 
 def _fenced_blocks(text: str) -> Iterator[str]:
-    """The blocks in fences, in one pass; a fence that is never closed holds the rest."""
+    """Yield the fenced blocks, in one pass; an unclosed fence extends to the end."""
     mark, block = "", list[str]()
     for line in text.split("\n"):
         fence = _FENCE.match(line)
@@ -74,7 +76,7 @@ def _fenced_blocks(text: str) -> Iterator[str]:
 
 
 def _objects_in_prose(text: str) -> Iterator[str]:
-    """Objects that stand in prose or in a fence; an object inside another is not one."""
+    """Yield the texts of objects in prose or in a fence, without objects inside another."""
     decoder, place, spans = json.JSONDecoder(), 0, list[tuple[int, int]]()
     for _ in range(_MOST_STARTS):
         place = text.find("{", place)
@@ -104,32 +106,31 @@ def _object(text: str) -> dict[str, Any] | None:
 
 
 def _unique_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Malformed if a name stands twice: such an object could be read in two ways."""
+    """Raise Malformed for a repeated name: such an object could be read in two ways."""
     found = dict(pairs)
     if len(found) != len(pairs):
-        raise _malformed("duplicate_name", "a name stands twice in the reply")
+        raise _malformed("duplicate_name", "the reply contains a name twice")
     return found
 
 
 def _finite_number(text: str) -> float:
-    """Malformed for 1e309 and the like, which would be read as infinite."""
+    """Raise Malformed for numbers such as 1e309, which would be read as infinite."""
     number = float(text)
     return number if math.isfinite(number) else _no_number(text)
 
 
 def _no_number(text: str) -> NoReturn:
-    raise _malformed("bad_number", f"{text} is no number of JSON")
+    raise _malformed("bad_number", f"{text} is not a JSON number")
 
 
 def _require_storable(found: dict[str, Any]) -> dict[str, Any]:
-    """The same object; Malformed if it is nested too deeply or holds text that UTF-8 cannot
-    write."""
+    """Return the object; raise Malformed if it is nested too deeply or contains lone surrogates."""
     if _depth(found) > _MOST_DEPTH:
         raise _malformed("too_deep", "the reply is nested too deeply")
     try:
         json.dumps(found, ensure_ascii=False).encode()
     except UnicodeEncodeError:
-        raise _malformed("lone_surrogate", "the reply holds half a character") from None
+        raise _malformed("lone_surrogate", "the reply contains a lone surrogate") from None
     return found
 
 
@@ -137,34 +138,30 @@ def _depth(value: Any) -> int:
     deepest, level = 0, [value]
     while level:
         deepest += 1
-        inner = (one.values() if isinstance(one, dict) else one for one in level)
+        inner = (each.values() if isinstance(each, dict) else each for each in level)
         level = [value for values in inner for value in values if isinstance(value, dict | list)]
     return deepest
 
 
-# Who speaks ---------------------------------------------------------------------------------------
-
-_WHO: Final = ("author", "agent", "from", "by", "speaker", "as", "you")
+_AUTHOR_FIELDS: Final = ("author", "agent", "from", "by", "speaker", "as", "you")
 
 
 def without_author(reply: dict[str, Any], agent: str) -> dict[str, Any]:
-    """The reply without its author's name; Malformed if it names somebody else as its author
+    """Return the reply without its author's name; raise Malformed if it names another author
     (AGT-020)."""
-    for name in _WHO:
+    for name in _AUTHOR_FIELDS:
         if name in reply and reply[name] != agent:
             raise Malformed(
                 f"this reply claims to be by {str(reply[name])[:60]!r}",
                 code="forged_author",
                 where=name,
-                hint=f"you are {agent}; leave {name} away",
+                hint=f"you are {agent}; leave {name} out",
             )
-    return {name: value for name, value in reply.items() if name not in _WHO}
+    return {name: value for name, value in reply.items() if name not in _AUTHOR_FIELDS}
 
-
-# What a reply says, in short, for a person who watches: its stance, and one line of its words.
 
 MOST_WORDS: Final = 300
-# Fields that say where a participant stands, and those that say it in words; the first counts.
+# Fields with the stance of a participant, and fields with its text; the first one present counts.
 _STANCES: Final = ("stance", "vote", "position", "verdict", "decision", "action")
 _WORDS: Final = (
     *("summary", "answer", "reasoning", "statement", "question", "description", "objective"),
@@ -172,17 +169,19 @@ _WORDS: Final = (
 )
 
 
-class ReplyInShort(NamedTuple):
+class ShortReply(NamedTuple):
+    """The stance of a reply and one line of its text, for a person who watches."""
+
     stance: str
     words: str
 
 
-def shorten_reply(reply: dict[str, Any]) -> ReplyInShort:
-    """Never raises: a reply is anybody's data."""
+def shorten_reply(reply: dict[str, Any]) -> ShortReply:
+    """Return the reply in short; never raises, whatever the reply contains."""
     stance, confidence = _first_text(reply, _STANCES), reply.get("confidence")
     if stance and isinstance(confidence, int | float) and not isinstance(confidence, bool):
         stance = f"{stance} {confidence:g}"
-    return ReplyInShort(stance, _first_text(reply, _WORDS))
+    return ShortReply(stance, _first_text(reply, _WORDS))
 
 
 def _first_text(reply: dict[str, Any], names: tuple[str, ...]) -> str:

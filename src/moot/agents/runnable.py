@@ -1,7 +1,7 @@
-"""What the runner needs of a protocol: what is due, the brief for it, and a way to execute.
+"""What the runner needs from a protocol: what is due, the brief for it, and a way to execute.
 
-It holds no state of its own: everything comes from the ledger or the file at that moment. So a run
-can be killed at any time and started again. The protocol decides about each `submit`, and refuses a
+A `Runnable` keeps no state: everything is read from the ledger or the file each time. So a run can
+be killed and started again at any time. The protocol decides about each `submit`, and refuses a
 second answer to the same turn.
 """
 
@@ -21,12 +21,12 @@ from moot.agents.outcome import CallFailure, CallOutcome, RunEnd, StopReason
 from moot.agents.participant import Nature
 from moot.core.machine import Due
 
-# Limits of a run: turns, tokens, money, seconds. What earlier runs spent counts too: a run that was
-# killed and started again gets no second budget.
-
 
 class Budget(msgspec.Struct, frozen=True):
-    """The limits of a run; None is no limit. `micros` are millionths of a US dollar."""
+    """The limits of a run; None is no limit. `micros` are millionths of a US dollar.
+
+    What earlier runs of the session spent counts too: a restarted run gets no second budget.
+    """
 
     turns: int | None = None
     tokens: int | None = None
@@ -35,7 +35,7 @@ class Budget(msgspec.Struct, frozen=True):
 
 
 class Spent(msgspec.Struct, frozen=True):
-    """Turns that were recorded, and what all calls cost, the useless ones too."""
+    """The number of recorded turns, and the cost of all calls, also failed ones."""
 
     turns: int = 0
     cost: Cost = NO_COST
@@ -47,7 +47,7 @@ class Spent(msgspec.Struct, frozen=True):
 def find_reached_limit(
     budget: Budget, spent: Spent, seconds: float
 ) -> tuple[StopReason, str] | None:
-    """The first limit that leaves no room for another turn, with a sentence about it (AGT-015)."""
+    """Return the first limit that allows no further turn, with a sentence about it (AGT-015)."""
     return next(_limits_reached(budget, spent, seconds), None)
 
 
@@ -82,12 +82,13 @@ def time_left(budget: Budget, seconds: float) -> float | None:
     return None if budget.seconds is None else max(0.0, budget.seconds - seconds)
 
 
-# Are they going in circles? Found from what is on record, so that a second run finds it too.
+# Detecting that participants only repeat themselves, from the record, so that a second run detects
+# it too.
 
 _WORD: Final = re.compile(r"\w+")
-# Which share of their runs of three words two texts must have in common.
+# The share of word triples that two similar texts have in common.
 ALIKE: Final = 0.9
-# How often somebody must have said the same: twice is insisting, three times is a circle.
+# How often in a row a participant must say the same; twice may be insisting.
 TIMES: Final = 3
 
 
@@ -99,26 +100,26 @@ class Utterance(msgspec.Struct, frozen=True):
 
 
 def are_alike(one: str, other: str) -> bool:
-    """Do both say the same, but for a few words?"""
-    first, second = _runs(one), _runs(other)
+    """Return True if both say the same except for a few words."""
+    first, second = _word_triples(one), _word_triples(other)
     return len(first & second) >= ALIKE * len(first | second)
 
 
-@lru_cache(maxsize=256)  # the same few texts are compared turn after turn
-def _runs(text: str) -> frozenset[tuple[str, ...]]:
+@lru_cache(maxsize=256)  # every turn compares the same few texts
+def _word_triples(text: str) -> frozenset[tuple[str, ...]]:
     words = _WORD.findall(text.casefold())
     return frozenset(zip(words, words[1:], words[2:], strict=False)) or frozenset({tuple(words)})
 
 
 def repeats_itself(history: Sequence[Utterance], who: str) -> bool:
-    """Has `who` said the same thing three times running?"""
-    own = [said.text for said in history if said.who == who][-TIMES:]
+    """Return True if `who` said the same thing three times in a row."""
+    own = [utterance.text for utterance in history if utterance.who == who][-TIMES:]
     return len(own) == TIMES and all(are_alike(own[-1], text) for text in own[:-1])
 
 
 def goes_in_circles(history: Sequence[Utterance]) -> bool:
-    """Does everybody who has spoken only repeat what they said before (AGT-016)?"""
-    speakers = {said.who for said in history}
+    """Return True if every participant only repeats itself (AGT-016)."""
+    speakers = {utterance.who for utterance in history}
     return bool(speakers) and all(repeats_itself(history, who) for who in speakers)
 
 
@@ -135,31 +136,31 @@ class Runnable(Protocol):
     """One session of a protocol, as the runner sees it."""
 
     def advance(self) -> None:
-        """Do what needs nobody's answer, such as opening the next round."""
+        """Do what needs no answer, such as opening the next round."""
         ...
 
     def dues(self) -> Sequence[Due]:
-        """What is due now, for whom. Two dues are the same if who, what and subject are."""
+        """Return what is due now, for whom. Two dues are equal if who, what and subject are."""
         ...
 
     def may_be_asked_together(self, due: Due) -> bool:
-        """May this be answered at the same time as others that are due?"""
+        """Return True if this may be answered at the same time as other dues."""
         ...
 
     def brief(self, due: Due) -> Brief:
-        """All that the participant must know to answer."""
+        """Return all that the participant must know to answer."""
         ...
 
     def submit(self, due: Due, reply_fields: dict[str, Any]) -> None:
-        """Execute the reply as that agent; Malformed or Refused if it cannot be."""
+        """Execute the reply as that agent; raise Malformed or Refused if that is impossible."""
         ...
 
     def pass_over(self, due: Due, failure: CallFailure) -> PassOverResult:
-        """Go on without an answer, as the protocol does when somebody failed or time is up."""
+        """Continue without an answer, as the protocol does after a failure or a timeout."""
         ...
 
     def history(self) -> Sequence[Utterance]:
-        """What was said so far, in order."""
+        """Return what was said so far, in order."""
         ...
 
     def standing(self) -> dict[str, Any]:
@@ -167,56 +168,53 @@ class Runnable(Protocol):
         ...
 
     def spent(self) -> Spent:
-        """What earlier runs of this session have spent, by the record."""
+        """Return what earlier runs of this session have spent, by the record."""
         ...
 
     def record_outcome(self, outcome: CallOutcome) -> None:
-        """Put on record how a call ended and what it cost."""
+        """Record how a call ended and what it cost."""
         ...
 
     def record_end(self, ended: RunEnd) -> None:
-        """Put on record how the run ended."""
+        """Record how the run ended."""
         ...
 
 
-# Watching a run: what is told while it goes on. A surface implements it; no decision depends on
-# it.
-
-# Round, score and whatever else the protocol shows; asked for only if someone looks on.
+# Returns the round, the score and what else the protocol shows; called only if somebody watches.
 Standing = Callable[[], dict[str, Any]]
 
 
 class RunWatcher(Protocol):
-    """Told of each step of a run."""
+    """Is called at each step of a run. A surface implements it; no decision depends on it."""
 
     def on_asking(self, due: Due, nature: Nature, attempt: int) -> None:
         """A participant is being asked."""
         ...
 
-    def on_heard(self, due: Due, seconds: float) -> None:
-        """A participant has fallen silent after so long, well or not. Told by the thread that
-        asked, while others may still be thinking; what came of it follows in `on_outcome`."""
+    def on_call_ended(self, due: Due, seconds: float) -> None:
+        """A call has ended, with or without an answer. The thread of the call says so, while other
+        calls may be open; its result follows in `on_outcome`."""
         ...
 
     def on_outcome(self, outcome: CallOutcome) -> None:
-        """A call has ended, well or not."""
+        """The result of a call is known and recorded."""
         ...
 
     def on_progress(self, due: Due, standing: Standing) -> None:
-        """What was due is done, or passed over; `standing` says where things are now."""
+        """What was due is done or passed over; `standing` returns the present state."""
         ...
 
     def on_waiting(self, due: Due, seconds: float) -> None:
-        """Nothing can be done until the time of this turn is up."""
+        """The run waits until the time of this turn is up."""
         ...
 
 
 class NoWatcher:
-    """Nobody watches."""
+    """A watcher that does nothing."""
 
     def on_asking(self, due: Due, nature: Nature, attempt: int) -> None: ...
 
-    def on_heard(self, due: Due, seconds: float) -> None: ...
+    def on_call_ended(self, due: Due, seconds: float) -> None: ...
 
     def on_outcome(self, outcome: CallOutcome) -> None: ...
 

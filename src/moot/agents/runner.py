@@ -1,14 +1,14 @@
-"""The runner: asks participants for what is due, and executes replies under each agent's own key.
+"""The runner: asks participants for what is due, and executes replies with each agent's own key.
 
     while something is due for a seat and no limit is reached:
-        the brief -> the participant -> a reply      at the same time where the protocol allows
-        the reply -> the desk, which executes it     in the order of the dues, always
-        a reply that cannot be used: asked again, with the findings; then the protocol's own
-        way to go on without one, at once or when that turn's time is up
+        the brief -> the participant -> a reply       several at once if the protocol allows it
+        the reply -> the runnable, which executes it  always in the order of the dues
+        an unusable reply: ask again, with the findings; then pass over the turn as the protocol
+        does, at once or when its time is up
 
-It stores nothing of its own: every step begins by asking the desk again. So it can be killed at any
-moment and started again: a turn that is recorded is no longer due, one that is not is asked for
-again. What a call cost is recorded before its reply is executed, so that no failure hides it.
+The runner stores nothing: every step asks the runnable again. So it can be killed and started again
+at any moment: a recorded turn is no longer due, any other is asked for again. The cost of a call is
+recorded before its reply is executed, so that no failure hides it.
 """
 
 from __future__ import annotations
@@ -52,16 +52,16 @@ from moot.core.machine import Due
 MOST_AT_ONCE: Final = 16
 ATTEMPTS: Final = 2  # AGT-011: once, and again with the findings
 TURN_SECONDS: Final = 300.0
-SHORTEST: Final = 1.0
-# Seconds to wait beyond a deadline: time is up after it, not at it.
-TICK: Final = 0.002
+LEAST_SECONDS: Final = 1.0
+# How long to wait beyond a deadline: time is up after it, not at it.
+MARGIN_SECONDS: Final = 0.002
 _OUT_OF_TIME: Final = (CallEnding.TIMED_OUT, CallEnding.SLOW)
-# Errors by which a protocol rejects a reply; any other is our own trouble and ends the run.
+# Errors by which a protocol rejects a reply; any other is our own failure and ends the run.
 _REFUSALS: Final = (Refused, Malformed, Conflict, NotFound)
 
 
 class ParticipantCall(NamedTuple):
-    """One call: what is due, its brief, how long it may take and how long earlier ones took."""
+    """One call: what is due, its brief, its time limit and how long the earlier attempt took."""
 
     due: Due
     brief: Brief
@@ -69,20 +69,20 @@ class ParticipantCall(NamedTuple):
     seconds_before: float = 0.0
 
 
-class HeardCall(NamedTuple):
-    """What a call brought, and how long this due has taken by now."""
+class CallResult(NamedTuple):
+    """The answer of a call, and how long this due has taken so far."""
 
     answer: ParticipantReply | NoAnswer
     seconds: float
 
 
 def identity(due: Due) -> tuple[str, str, str]:
-    """By what a due is recognised when the desk is asked again: for whom, what, about what."""
+    """Return what identifies a due when the runnable is asked again."""
     return due.who, due.what, due.subject
 
 
 class Runner:
-    """One run: from the first question to the end, which is on record."""
+    """One run, from the first question to the recorded end."""
 
     def __init__(
         self,
@@ -109,22 +109,22 @@ class Runner:
         self._spent = runnable.spent()  # by earlier runs of the same session (AGT-015)
         self._here = Spent()  # by this run
         self._pause = pause
-        # Dues that are not asked for again, by identity: those that are passed over once their time
-        # is up, with how the last call ended; and those that can never be, with why.
+        # Dues that are not asked for again, by identity. Silent: passed over when their time is up;
+        # the value is the last failure. Stuck: they cannot be passed over; the value says why.
         self._silent: dict[tuple[str, str, str], CallFailure] = {}
         self._stuck: dict[tuple[str, str, str], str] = {}
 
     def run(self) -> RunEnd:
-        """Run until nothing is due here or a limit is reached; how it ended is recorded."""
+        """Run until nothing is due here or a limit is reached, and record how it ended."""
         self._began = self._timer()
         try:
             ended = self._loop()
         except KeyboardInterrupt:  # AGT-018
             self._stop_all()
             ended = self._make_end(StopReason.INTERRUPTED, "interrupted; run it again to go on")
-        except MootError as error:  # our own trouble (AGT-018): recorded by its name, and raised
+        except MootError as error:  # our own failure (AGT-018): recorded with its reason, raised
             self._stop_all()
-            with suppress(MootError):  # what broke may also keep us from writing
+            with suppress(MootError):  # the same failure may prevent writing
                 self._runnable.record_end(self._make_end(StopReason.FAILED, str(error)))
             raise
         except BaseException:
@@ -134,21 +134,21 @@ class Runner:
         return ended
 
     def _loop(self) -> RunEnd:
-        # AGT-010: what is due is asked for and executed until nothing is. AGT-019: every step reads
-        # the record again, so that a second run goes on where the first was killed.
+        # AGT-010: ask for and execute what is due until nothing is. AGT-019: every step reads the
+        # record again, so that a second run continues where the first was killed.
         while True:
             self._runnable.advance()
             dues = self._runnable.dues()
-            over = self._end_if_over(dues)
-            if over is not None:
-                return over
-            mine = self._askable(dues)
-            if not mine:
-                over = self._wait(dues)
-                if over is not None:
-                    return over
-            elif not self._pass_over_late(mine):
-                self._ask_and_execute(self._next_wave(mine))
+            end = self._end_if_over(dues)
+            if end is not None:
+                return end
+            askable = self._askable(dues)
+            if not askable:
+                end = self._wait(dues)
+                if end is not None:
+                    return end
+            elif not self._pass_over_late(askable):
+                self._ask_and_execute(self._next_wave(askable))
 
     # When to stop, when to wait -------------------------------------------------------------------
 
@@ -165,10 +165,10 @@ class Runner:
         return None
 
     def _wait(self, dues: Sequence[Due]) -> RunEnd | None:
-        """Only dues without an answer are left: wait until the first one's time is up."""
+        """Wait until the first silent due's time is up: no other due is left."""
         silent = [due for due in dues if identity(due) in self._silent]
         first = min(silent, key=lambda due: due.by or 0)
-        seconds = max(0, (first.by or 0) - self._clock()) / SECOND + TICK
+        seconds = max(0, (first.by or 0) - self._clock()) / SECOND + MARGIN_SECONDS
         left = time_left(self._budget, self._seconds_so_far())
         if left is not None and seconds >= left:
             return self._make_end(
@@ -181,16 +181,16 @@ class Runner:
             self._stuck[identity(first)] = _describe_stuck(first, failure)
         return None
 
-    def _pass_over_late(self, mine: list[Due]) -> bool:
-        """Pass over dues whose time was up before anybody was asked, where the protocol allows."""
-        late = [due for due in mine if due.is_overdue(self._clock())]
+    def _pass_over_late(self, askable: list[Due]) -> bool:
+        """Pass over dues whose time was up before they were asked for, if the protocol allows."""
+        late = [due for due in askable if due.is_overdue(self._clock())]
         why = "the time of this turn was up before it was asked for"
         failure = CallFailure(CallEnding.TIMED_OUT, why)
         passed = [self._pass_over(due, failure, keep=False) for due in late]
         return PassOverResult.DONE in passed
 
     def _left_waiting(self, dues: Sequence[Due]) -> RunEnd:
-        """The end of a run whose dues are others', or can be neither answered nor passed over
+        """End a run whose dues are for others, or can be neither answered nor passed over
         (AGT-013)."""
         stuck = [self._stuck[identity(due)] for due in dues if identity(due) in self._stuck]
         names = tuple(dict.fromkeys(due.who for due in dues))
@@ -212,71 +212,79 @@ class Runner:
     # One wave -------------------------------------------------------------------------------------
 
     def _askable(self, dues: Sequence[Due]) -> list[Due]:
-        """The dues that somebody here can be asked for."""
+        """Return the dues for which a participant here can be asked."""
         given_up = {*self._stuck, *self._silent}
         return [due for due in dues if due.who in self._seats and identity(due) not in given_up]
 
-    def _next_wave(self, mine: list[Due]) -> list[ParticipantCall]:
-        """What to ask now: the first due, and all that may be answered at once (AGT-017)."""
-        first = mine[0]
+    def _next_wave(self, askable: list[Due]) -> list[ParticipantCall]:
+        """Return what to ask now: the first due, and all that may be asked together (AGT-017)."""
+        first = askable[0]
         if not self._runnable.may_be_asked_together(first):
             return [self._prepare_call(first)]
-        each = {due.who: due for due in reversed(mine) if self._runnable.may_be_asked_together(due)}
-        beside = [due for due in mine if each.get(due.who) is due]
+        together: dict[str, Due] = {}  # one due for each participant
+        for due in askable:
+            if self._runnable.may_be_asked_together(due):
+                together.setdefault(due.who, due)
         left = turns_left(self._budget, self._spent_in_all())
         most = MOST_AT_ONCE if left is None else min(MOST_AT_ONCE, max(1, left))
-        return [self._prepare_call(due) for due in beside[:most]]
+        return [self._prepare_call(due) for due in list(together.values())[:most]]
 
     def _prepare_call(self, due: Due) -> ParticipantCall:
         return ParticipantCall(due, self._runnable.brief(due), self._time_for(due))
 
     def _time_for(self, due: Due) -> float:
-        """Seconds for one call: the least that the run, the turn and the budget leave. One whose
-        turn is overdue gets as much as others: its lateness is not its own fault."""
+        """Return the seconds for one call: the least that the run, the turn and the budget leave.
+
+        An overdue turn gets as much as others: the participant did not cause the delay.
+        """
         limits = [self._turn_seconds]
         left = time_left(self._budget, self._seconds_so_far())
         limits += [left] if left is not None else []
         until = (due.by - self._clock()) / SECOND if due.by is not None else 0
         limits += [until] if until > 0 else []
-        return max(SHORTEST, min(limits))
+        return max(LEAST_SECONDS, min(limits))
 
     def _ask_and_execute(self, wave: list[ParticipantCall]) -> None:
-        """Ask, execute, ask again where that may help, then pass over what is still open.
+        """Ask, execute, ask again if that may help, then pass over what is still open.
 
-        Passing over comes last: going on without one may end the round for the others as well.
+        Passing over comes last: passing over one turn may end the round for all.
         """
         given_up: list[tuple[Due, CallFailure]] = []
         for attempt in range(1, ATTEMPTS + 1):
-            with closing(self._ask_all(wave)) as heard:
+            with closing(self._ask_all(wave)) as results:
                 tried = [
-                    (asked, self._execute(asked, said, attempt))
-                    for asked, said in zip(wave, heard, strict=True)
+                    (call, self._execute(call, result, attempt))
+                    for call, result in zip(wave, results, strict=True)
                 ]
-            failed = [(asked, wrong) for asked, wrong in tried if wrong is not None]
-            last = attempt == ATTEMPTS
-            given_up += [(one.due, wrong) for one, wrong in failed if last or not wrong.findings]
-            wave = [
-                self._prepare_second_call(asked, wrong) for asked, wrong in failed if wrong.findings
+            failed = [(call, failure) for call, failure in tried if failure is not None]
+            is_last = attempt == ATTEMPTS
+            given_up += [
+                (call.due, failure) for call, failure in failed if is_last or not failure.findings
             ]
-            if last or not wave:
+            wave = [
+                self._prepare_second_call(call, failure)
+                for call, failure in failed
+                if failure.findings
+            ]
+            if is_last or not wave:
                 break
-        for due, wrong in given_up:
-            self._pass_over(due, wrong)  # AGT-011
+        for due, failure in given_up:
+            self._pass_over(due, failure)  # AGT-011
 
-    def _prepare_second_call(self, asked: ParticipantCall, wrong: CallFailure) -> ParticipantCall:
+    def _prepare_second_call(self, call: ParticipantCall, failure: CallFailure) -> ParticipantCall:
         # AGT-011
-        brief = asked.brief.again(wrong.findings)
-        return ParticipantCall(asked.due, brief, self._time_for(asked.due), wrong.seconds)
+        brief = call.brief.again(failure.findings)
+        return ParticipantCall(call.due, brief, self._time_for(call.due), failure.seconds)
 
     # Asking ---------------------------------------------------------------------------------------
 
-    def _ask_all(self, wave: list[ParticipantCall]) -> Generator[HeardCall, None, None]:
-        """The answers in the order of the wave, each as soon as it can be: one that has been paid
-        for is executed even if a later one fails."""
+    def _ask_all(self, wave: list[ParticipantCall]) -> Generator[CallResult, None, None]:
+        """Yield the results in the order of the wave, each as soon as possible: a reply that was
+        paid for is executed even if a later call fails."""
         self._before_asking()
-        for asked in wave:
-            nature = self._seats[asked.due.who].nature
-            self._watch.on_asking(asked.due, nature, asked.brief.attempt)
+        for call in wave:
+            nature = self._seats[call.due.who].nature
+            self._watch.on_asking(call.due, nature, call.brief.attempt)
         if len(wave) == 1:
             yield self._ask(wave[0])
             return
@@ -286,19 +294,19 @@ class Runner:
             try:
                 yield from pool.map(self._ask, wave)  # AGT-017: in the order of the dues
             except BaseException:
-                self._stop_all()  # otherwise the pool would wait for the calls still under way
+                self._stop_all()  # otherwise the pool would wait for the open calls
                 raise
 
-    def _ask(self, asked: ParticipantCall) -> HeardCall:
+    def _ask(self, call: ParticipantCall) -> CallResult:
         began = self._timer()
         answer: ParticipantReply | NoAnswer
         try:
-            answer = self._seats[asked.due.who].reply(asked.brief, asked.seconds)
+            answer = self._seats[call.due.who].reply(call.brief, call.seconds)
         except NoAnswer as none:
             answer = none
         seconds = self._timer() - began
-        self._watch.on_heard(asked.due, seconds)
-        return HeardCall(answer, asked.seconds_before + seconds)
+        self._watch.on_call_ended(call.due, seconds)
+        return CallResult(answer, call.seconds_before + seconds)
 
     def _stop_all(self) -> None:
         for participant in self._seats.values():
@@ -307,10 +315,10 @@ class Runner:
     # Executing ------------------------------------------------------------------------------------
 
     def _execute(
-        self, asked: ParticipantCall, heard: HeardCall, attempt: int
+        self, call: ParticipantCall, result: CallResult, attempt: int
     ) -> CallFailure | None:
-        """Execute one answer; None if the due is done, by us or by someone else."""
-        due, (answer, seconds) = asked.due, heard
+        """Execute one answer; None if the due is done, by us or by another process."""
+        due, (answer, seconds) = call.due, result
         if isinstance(answer, NoAnswer):  # AGT-012: recorded, and never executed
             outcome = self._note(due, answer.ending, attempt, answer.cost, answer.detail)
             self._watch.on_outcome(outcome)
@@ -325,27 +333,27 @@ class Runner:
         if self._still_due(due):  # otherwise it would be asked for without end (AGT-013)
             self._stuck[identity(due)] = f"{due.who}: answered, and it still waits"
         short = shorten_reply(answer.reply)
-        told = msgspec.structs.replace(answered, stance=short.stance, words=short.words)
-        self._watch.on_outcome(told)
+        outcome = msgspec.structs.replace(answered, stance=short.stance, words=short.words)
+        self._watch.on_outcome(outcome)
         self._watch.on_progress(due, self._runnable.standing)
         return None
 
     def _note_refusal(
         self, due: Due, error: MootError, attempt: int, cost: Cost
     ) -> CallFailure | None:
-        """Note a reply that the protocol rejected; its cost was noted with the answer itself."""
+        """Note a reply that the protocol rejected; its cost was noted with the answer."""
         ending = CallEnding.MALFORMED if isinstance(error, Malformed) else CallEnding.REFUSED
-        overtaken = not self._still_due(due)  # AGT-014
-        ending = CallEnding.OVERTAKEN if overtaken else ending
+        is_overtaken = not self._still_due(due)  # AGT-014
+        ending = CallEnding.OVERTAKEN if is_overtaken else ending
         outcome = self._note(due, ending, attempt, detail=str(error))
         self._watch.on_outcome(msgspec.structs.replace(outcome, cost=cost))
-        return None if overtaken else CallFailure(ending, str(error), findings_of(error))
+        return None if is_overtaken else CallFailure(ending, str(error), findings_of(error))
 
     def _still_due(self, due: Due) -> bool:
         return identity(due) in map(identity, self._runnable.dues())
 
     def _pass_over(self, due: Due, failure: CallFailure, keep: bool = True) -> PassOverResult:
-        """Go on without an answer, in the protocol's own way. `keep`: if it does not let us,
+        """Continue without an answer, as the protocol does. `keep`: if the protocol refuses,
         remember that, so that the due is not asked for again."""
         if not self._still_due(due):
             return PassOverResult.DONE  # AGT-014
@@ -362,7 +370,7 @@ class Runner:
         return passed
 
     def _ran_out_of_our_time(self, failure: CallFailure) -> bool:
-        """Was it ended because this run may not take longer? Then nobody has failed."""
+        """Return True if the run's own time limit ended the call: no participant has failed."""
         return failure.ending in _OUT_OF_TIME and (
             time_left(self._budget, self._seconds_so_far()) == 0
         )
@@ -387,9 +395,9 @@ class Runner:
 
 
 def _failure_of(answer: NoAnswer, seconds: float) -> CallFailure:
-    again = answer.findings if answer.ending is CallEnding.MALFORMED else ()
+    findings = answer.findings if answer.ending is CallEnding.MALFORMED else ()
     return CallFailure(
-        answer.ending, answer.detail, again, seconds, answer.exit_status, answer.signal
+        answer.ending, answer.detail, findings, seconds, answer.exit_status, answer.signal
     )
 
 

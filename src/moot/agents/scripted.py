@@ -1,7 +1,8 @@
-"""`rules:NAME`: voices that follow a fixed rule. For trials without a model; labelled as such.
+"""`rules:NAME` and `script:FILE`: participants with fixed rules or replies, for tests without a
+model. Their answers are labelled as scripted.
 
-They read only the facts in a brief's view, never anybody's words, and always say the same in the
-same situation. What a voice has no rule for, it does not answer.
+A rule reads only the facts in a brief's view, never texts of others, and gives the same answer in
+the same situation. A participant without a rule for a question does not answer.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ class RuleParticipant:
 
 
 def _entry(stance: str, confidence: float, why: str) -> dict[str, Any]:
-    """A debate's entry that says by itself that a rule wrote it (AGT-008)."""
+    """Return a debate's entry whose body says that a rule wrote it (AGT-008)."""
     return {
         "stance": stance,
         "confidence": confidence,
@@ -59,13 +60,13 @@ def _always(stance: str, confidence: float) -> Callable[[Brief], dict[str, Any]]
 
 
 def _stances(brief: Brief) -> Counter[str]:
-    """The latest stance of everybody else, as the session counts them."""
+    """Count the latest stances of all others, as the session lists them."""
     positions: dict[str, str] = brief.view.get("positions", {})
     return Counter(stance for who, stance in positions.items() if who != brief.agent)
 
 
 def _with_the_most(brief: Brief) -> dict[str, Any]:
-    """What most others say; approve as long as nobody has spoken or they are split."""
+    """Follow the majority of the others; approve if there is none."""
     most = _stances(brief).most_common(2)
     split = len(most) == 2 and most[0][1] == most[1][1]
     if not most or split:
@@ -74,7 +75,7 @@ def _with_the_most(brief: Brief) -> dict[str, Any]:
 
 
 def _convinced(brief: Brief) -> dict[str, Any]:
-    """Rejects first; gives way once anybody approves and it has been heard."""
+    """Reject at first; approve once another does and it has spoken."""
     if brief.number and _stances(brief)["approve"]:
         return _entry("approve", 0.75, "By rule: heard the others, and gives way.")
     return _entry("reject", 0.7, "By rule: rejects first, to hear the arguments.")
@@ -87,13 +88,13 @@ def _undecided(brief: Brief) -> dict[str, Any]:
 
 
 def _ranking(brief: Brief, entry: Callable[[Brief], dict[str, Any]]) -> dict[str, Any]:
-    """Its own answer first, then as they are shown; on each it votes as it votes at first."""
+    """Rank its own answer first, then the others as shown; vote on each as in its entry."""
     own, count = brief.view.get("own_answer", 1), brief.view.get("answers", 0)
     order = sorted(range(1, count + 1), key=lambda number: (number != own, number))
-    said = entry(brief)
-    vote = {"stance": said["stance"], "confidence": said["confidence"]}
+    written = entry(brief)
+    vote = {"stance": written["stance"], "confidence": written["confidence"]}
     ranked = [{"answer": number, **vote} for number in order]
-    return {"ranking": ranked, "summary": said["summary"], "body": said["body"]}
+    return {"ranking": ranked, "summary": written["summary"], "body": written["body"]}
 
 
 def _voice(
@@ -124,7 +125,7 @@ def _option(brief: Brief, place: int) -> dict[str, Any]:
 
 
 def _statement(brief: Brief) -> dict[str, Any]:
-    """A parliament's opening statement; three sentences, as the protocol wants them."""
+    """Return a parliament's opening statement, with the three sentences that it requires."""
     motive = next(iter(brief.view.get("motives", {})), "the problem")
     return {
         "briefing": {
@@ -192,7 +193,7 @@ def _voted(ballot: str, score: int) -> Callable[[Brief], dict[str, Any]]:
 
 
 def _seat(ballot: str, score: int) -> Voice:
-    """What a voice does in a parliament."""
+    """Return the rules of a voice for a parliament."""
     return {
         "ack": lambda _brief: {"status": "Received", "notes": "By rule: received."},
         "opening_statement": _statement,
@@ -215,12 +216,12 @@ VOICES: Final[Mapping[str, Voice]] = {
 }
 
 
-# `script:FILE`: replies written beforehand, as a JSON list, one JSON object a line, or an object
-# with such a list for each kind of thing that is asked (`{"first_answer": [...], "entry": [...]}`).
-# Which reply is next follows from how often the agent has answered, by the record.
+# `script:FILE`: replies written in advance, as a JSON list, one JSON object a line, or an object
+# with a list for each kind of question (`{"first_answer": [...], "entry": [...]}`). The record says
+# how often the agent has answered, and so which reply is next.
 
 MOST_BYTES: Final = 16 * 1024 * 1024
-_HINT: Final = "a JSON list of replies, or an object with a list for each kind of thing asked"
+_HINT: Final = "write a JSON list of replies, or an object with a list for each kind of question"
 
 
 class ScriptParticipant:
@@ -240,24 +241,23 @@ class ScriptParticipant:
 
 
 def read_script(raw: bytes, name: str = "script") -> dict[str, list[dict[str, Any]]]:
-    """Replies by what they answer; under an empty name those for anything."""
+    """Return the replies by the kind of question; an empty name is for any kind."""
     try:
         text = raw.decode("utf-8-sig")
         lines = [line for line in text.splitlines() if line.strip()]
-        found = json.loads(text) if not _is_lines(lines) else [json.loads(line) for line in lines]
+        data = [json.loads(line) for line in lines] if _is_json_lines(lines) else json.loads(text)
     except (ValueError, RecursionError) as error:
         raise Malformed(f"{name}: {error}", code="bad_script", hint=_HINT) from None
-    lists = found if isinstance(found, dict) else {"": found}
+    lists = data if isinstance(data, dict) else {"": data}
     for what, replies in lists.items():
-        good = isinstance(replies, list) and all(isinstance(one, dict) for one in replies)
-        if not good:
-            place = what or "the list"
-            raise Malformed(f"{name}: {place} holds no replies", code="bad_script", hint=_HINT)
+        if not isinstance(replies, list) or not all(isinstance(each, dict) for each in replies):
+            problem = f"{name}: {what or 'the list'} has no replies"
+            raise Malformed(problem, code="bad_script", hint=_HINT)
     return lists
 
 
-def _is_lines(lines: list[str]) -> bool:
-    """More than one line, and the first is an object by itself."""
+def _is_json_lines(lines: list[str]) -> bool:
+    """Return True if there are several lines, and the first is a JSON object."""
     try:
         return len(lines) > 1 and isinstance(json.loads(lines[0]), dict)
     except (ValueError, RecursionError):

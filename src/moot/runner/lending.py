@@ -81,7 +81,7 @@ BACKLOG: Final = 128
 READ_SECONDS: Final = 10.0
 WRITE_SECONDS: Final = 10.0
 # How long the end of a run waits for answers that are under way.
-LEAVING_SECONDS: Final = 5.0
+CLOSE_SECONDS: Final = 5.0
 
 Answer = Callable[[list[bytes]], Sequence[bytes]]
 # Whether the process of this number may ask.
@@ -118,7 +118,7 @@ class Listening:
         self._socket.close()
         self._place.unlink(missing_ok=True)
         for _ in range(MOST_CALLS):
-            if not self._calls.acquire(timeout=LEAVING_SECONDS):
+            if not self._calls.acquire(timeout=CLOSE_SECONDS):
                 return
 
     def _accept(self) -> None:

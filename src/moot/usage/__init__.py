@@ -1,16 +1,11 @@
-"""What coding tools use, by their own telemetry: taken on loopback while a `moot run` lives.
+"""What coding tools use, by their own telemetry: `moot run` receives it on loopback.
 
-    meter.py         what a run has used so far, in a file beside it: read by others of its user
-                     while it lives
-    receiver.py      takes OTLP over HTTP on loopback for one run: from whoever has the run's
-                     token, and nobody else
-    tool_reports.py  which reports of the coding tools name one call of a model, and what of
-                     them counts
-    totals.py        what coding tools have used, by agent and by work item: from the record,
-                     and from runs that live
-    telemetry/       spans and metrics of moot itself, by OpenTelemetry: off, until its user
-                     says otherwise
+    meter.py         what a run has used so far, in a file that the user's other processes read
+    receiver.py      receive OTLP over HTTP on loopback for one run, with the run's token
+    tool_reports.py  find the reports about one call of a model, and read their numbers
+    totals.py        what coding tools have used, by agent and by work item
+    telemetry/       spans and metrics of Moot itself, by OpenTelemetry; off by default
 
-Only numbers are kept: of all else that a tool sends (some send whole prompts) nothing leaves
+Only numbers are kept: the rest of a report (some contain whole prompts) never leaves
 `tool_reports.py`. A tool that sends nothing has used an unknown amount, which is not zero.
 """

@@ -1,7 +1,7 @@
-"""What a run has used so far, in a file beside it: read by others of its user while it lives.
+"""What a run has used so far, in a file that the user's other processes read while it is active.
 
-It is `usage.json` in the key folder that was lent to the run's program, and goes with it. It needs
-no answer from the run, so that one that was stopped keeps nobody waiting. On record it comes when
+The file is `usage.json` in the key folder of the run's program, and is removed with it. Readers
+need no answer from the run, so a suspended run does not block them. The record gets the sum when
 the run ends.
 """
 
@@ -24,26 +24,24 @@ if TYPE_CHECKING:
     from moot.workspace.workspace import Workspace
 
 
-# The sum of what one run's tools say they have used; None as long as none has said anything.
-
-
 class RunUsage(msgspec.Struct, frozen=True):
-    """What a run has used so far, and which tools said so."""
+    """What a run has used so far, and which tools reported it."""
 
     tools: tuple[str, ...]
     cost: Cost
 
 
 class UsageMeter:
-    """Adds up calls as they are reported, from any thread; `changed` is told each new sum."""
+    """Adds up reported calls, from any thread; calls `on_change` with each new sum."""
 
-    def __init__(self, changed: Callable[[RunUsage], None]) -> None:
-        self._changed = changed
+    def __init__(self, on_change: Callable[[RunUsage], None]) -> None:
+        self._on_change = on_change
         self._lock = threading.Lock()
         self._sum: RunUsage | None = None
 
     @property
     def total(self) -> RunUsage | None:
+        """The sum so far; None if no tool has reported anything."""
         return self._sum
 
     def add(self, calls: Iterable[ModelCall]) -> None:
@@ -56,7 +54,7 @@ class UsageMeter:
             if not tools:
                 return
             self._sum = RunUsage(tuple(tools), cost)
-            self._changed(self._sum)
+            self._on_change(self._sum)
 
 
 FILE: Final = "usage.json"
@@ -71,14 +69,14 @@ class LiveUsage(msgspec.Struct, frozen=True):
 
 
 def write_live_usage(folder: Path, live: LiveUsage) -> None:
-    """Replace the file as a whole: whoever reads finds the sum before, or this one."""
+    """Replace the file atomically: a reader finds the previous sum or this one."""
     fresh = folder / f".{FILE}"
     fresh.write_bytes(msgspec.json.encode(live))
     os.replace(fresh, folder / FILE)
 
 
 def read_live_usage(workspace: Workspace) -> dict[str, LiveUsage]:
-    """By agent, what the runs of this user that live now have used in this workspace so far."""
+    """Return what this user's active runs in this workspace have used so far, by agent."""
     user, found = workspace.folder.user_folder, {}
     area = user.path / LOANS_FOLDER
     for file in sorted(area.glob(f"*/{FILE}")) if area.is_dir() else ():

@@ -1,9 +1,10 @@
-"""Which reports of the coding tools name one call of a model, and what of them counts.
+"""Find the reports of coding tools about one call of a model, and read their numbers.
 
-Each tool's module says so, as the tool was seen to send it (docs/how-to/measure-usage.md names the
-versions): in the signal `logs` a report is found by its `event.name`, in `traces` by the name of a
-span. Everything else in a document is passed by: texts, paths and names never leave this module. A
-number that is none counts as not said, like everywhere (`agents/cost.py`)."""
+Each tool's module names its reports, as observed (docs/how-to/measure-usage.md lists the versions):
+in the signal `logs` by `event.name`, in `traces` by the name of a span. The rest of a document is
+ignored: texts, paths and names never leave this module. An invalid number counts as not reported,
+as in `agents/cost.py`.
+"""
 
 from __future__ import annotations
 
@@ -14,20 +15,19 @@ from moot.agents.cost import Cost, cost_of_call
 from moot.coding_tools import all_tools
 from moot.coding_tools.starts import CallReport
 
-# A document names at most so many calls; whoever sends more is not a coding tool.
-MOST_CALLS: Final = 10_000
+MOST_CALLS: Final = 10_000  # of one document; no coding tool sends more
 _LONGEST_NUMBER: Final = 16
 
 
 class ModelCall(NamedTuple):
-    """One call of a model, by which tool it was reported, and what it used."""
+    """One call of a model: the tool that reported it, and what it used."""
 
     tool: str
     cost: Cost
 
 
 def read_calls(signal: str, document: Mapping[str, Any]) -> list[ModelCall]:
-    """The calls that a document names; none if it is of another kind, or of nobody we know."""
+    """Return the calls that a document reports; none if it is not of a known tool."""
     found: list[ModelCall] = []
     for name, attributes in _REPORTS.get(signal, _nothing)(document):
         tool, report = _BY_NAME.get((signal, name), ("", None))
@@ -70,7 +70,7 @@ def _objects(value: Mapping[str, Any], name: str) -> Iterator[Mapping[str, Any]]
 
 
 def _attributes(value: Mapping[str, Any]) -> dict[str, Any]:
-    """Each attribute's plain value; lists and maps are none."""
+    """Return each attribute's plain value; None for lists and maps."""
     plain: dict[str, Any] = {}
     for pair in _objects(value, "attributes"):
         key, holder = pair.get("key"), pair.get("value")
@@ -96,13 +96,13 @@ def _cost(report: CallReport, attributes: Mapping[str, Any]) -> Cost:
 
 
 def _count(value: Any) -> int:
-    """A whole number from zero on: OTLP's JSON writes it as text, some tools as a number."""
+    """Return a count, 0 if invalid: OTLP's JSON writes it as text, some tools as a number."""
     if isinstance(value, str) and len(value) <= _LONGEST_NUMBER and value.isascii():
         return int(value) if value.isdigit() else 0
     if isinstance(value, float) and value.is_integer():
         value = int(value)
-    good = isinstance(value, int) and not isinstance(value, bool) and value > 0
-    return value if good else 0
+    is_count = isinstance(value, int) and not isinstance(value, bool) and value > 0
+    return value if is_count else 0
 
 
 _REPORTS: Final = {"logs": _log_records, "traces": _spans}

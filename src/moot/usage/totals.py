@@ -1,7 +1,7 @@
-"""What coding tools have used, by agent and by work item: from the record, and from runs that live.
+"""What coding tools have used, by agent and by work item: from the record and from active runs.
 
-It is the tools' own word, taken by `moot run` if that was asked for. Who said nothing is left out:
-how much they have used is unknown, which is never shown as zero.
+These are the tools' own reports, received by `moot run` if its user asked for that. Agents without
+a report are left out: their usage is unknown, which is never shown as zero.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ _PAGE: Final = 1_000
 class UsageView(msgspec.Struct, frozen=True):
     """What was used: calls of models, their tokens, and money in millionths of a US dollar.
 
-    `micros` is None if no price is known; `unpriced` are the calls without one. `so_far`: a run
-    lives, and goes on using more. `line` is all of it in words.
+    `micros` is None if no price is known; `unpriced` counts the calls without one. `so_far`: a run
+    is still active and will use more. `line` is all of it as a text.
     """
 
     calls: int
@@ -37,7 +37,7 @@ class UsageView(msgspec.Struct, frozen=True):
 
 
 class WorkUsage(msgspec.Struct, frozen=True):
-    """What was used on a work item (None: on none), and by whose runs."""
+    """What was used on a work item (None: without one), and by which agents."""
 
     work: Quoted | None
     agents: tuple[str, ...]
@@ -45,7 +45,7 @@ class WorkUsage(msgspec.Struct, frozen=True):
 
 
 class _Row(msgspec.Struct, frozen=True):
-    """One run that has ended, as the index has it."""
+    """One run that has ended, as the index stores it."""
 
     agent: str
     work: str | None
@@ -56,8 +56,8 @@ class _Row(msgspec.Struct, frozen=True):
     unpriced: int
 
 
-class _Used(NamedTuple):
-    """One run, ended or not."""
+class _RunCost(NamedTuple):
+    """The cost of one run, ended or active."""
 
     agent: str
     work: str | None
@@ -66,17 +66,17 @@ class _Used(NamedTuple):
 
 
 class UsageTables(NamedTuple):
-    """By agent, and by work item; `by_work` has None for runs that were on none."""
+    """Usage by agent and by work item; `by_work` has None for runs without a work item."""
 
     by_agent: Mapping[str, UsageView]
     by_work: Mapping[str | None, WorkUsage]
 
 
 def read_usage(workspace: Workspace) -> UsageTables:
-    """All that is known here, of ended runs and of this user's living ones."""
-    of_agent: dict[str, list[_Used]] = {}
-    of_work: dict[str | None, list[_Used]] = {}
-    for run in (*_recorded_runs(workspace), *_living_runs(workspace)):
+    """Return the usage of all ended runs and of this user's active runs."""
+    of_agent: dict[str, list[_RunCost]] = {}
+    of_work: dict[str | None, list[_RunCost]] = {}
+    for run in (*_recorded_runs(workspace), *_active_runs(workspace)):
         of_agent.setdefault(run.agent, []).append(run)
         of_work.setdefault(run.work, []).append(run)
     return UsageTables(
@@ -85,12 +85,12 @@ def read_usage(workspace: Workspace) -> UsageTables:
     )
 
 
-def _view_work(work: str | None, runs: list[_Used]) -> WorkUsage:
+def _view_work(work: str | None, runs: list[_RunCost]) -> WorkUsage:
     names = tuple(dict.fromkeys(run.agent for run in runs))
     return WorkUsage(None if work is None else Quoted(work), names, _add(runs))
 
 
-def _recorded_runs(workspace: Workspace) -> Iterable[_Used]:
+def _recorded_runs(workspace: Workspace) -> Iterable[_RunCost]:
     from moot.protocols.presence.machine import USAGE
 
     after = ""
@@ -100,24 +100,24 @@ def _recorded_runs(workspace: Workspace) -> Iterable[_Used]:
         for stored in rows:
             row = msgspec.json.decode(stored.value, type=_Row)
             cost = Cost(row.calls, row.tokens_in, row.tokens_out, row.micros, row.unpriced)
-            yield _Used(row.agent, row.work, cost, so_far=False)
+            yield _RunCost(row.agent, row.work, cost, so_far=False)
         if len(rows) < _PAGE:
             return
         after = rows[-1].key
 
 
-def _living_runs(workspace: Workspace) -> Iterable[_Used]:
+def _active_runs(workspace: Workspace) -> Iterable[_RunCost]:
     from moot.keys.folder import LOANS_FOLDER
 
     if not (workspace.folder.user_folder.path / LOANS_FOLDER).is_dir():
-        return  # nobody runs
+        return  # no run is active
     from moot.usage.meter import read_live_usage
 
     for agent, live in read_live_usage(workspace).items():
-        yield _Used(agent, live.work, live.usage.cost, so_far=True)
+        yield _RunCost(agent, live.work, live.usage.cost, so_far=True)
 
 
-def _add(runs: Iterable[_Used]) -> UsageView:
+def _add(runs: Iterable[_RunCost]) -> UsageView:
     total, so_far = NO_COST, False
     for run in runs:
         total, so_far = total + run.cost, so_far or run.so_far
@@ -138,5 +138,5 @@ def view_usage(cost: Cost, *, so_far: bool) -> UsageView:
 
 
 def cost_of(usage: UsageView) -> Cost:
-    """The same as a cost, whose time is not known."""
+    """Return the usage as a cost, without a time."""
     return Cost(usage.calls, usage.tokens_in, usage.tokens_out, usage.micros or 0, usage.unpriced)

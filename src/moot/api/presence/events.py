@@ -113,7 +113,7 @@ def handoff(
     family that is here receives it; refused if several are (`which_agent`) or none is
     (`agent_retired`). The same `key` sends once.
     """
-    name = session.actor()
+    name = _require_sender(session)
     session.require_pace(name, key, to, subject, summary, next_action, scope, work)
     command = commands.SendHandoff(
         subject=subject,
@@ -140,7 +140,7 @@ def send_handoff(
     key: str | None = None,
 ) -> SentEvent:
     """Hand work over as an event only, without a message; otherwise like `handoff`."""
-    name = session.actor(sender)
+    name = _require_sender(session, sender)
     session.require_pace(name, key, to, subject, summary, next_action, scope, work)
     command = commands.SendHandoff(
         subject=subject,
@@ -170,8 +170,9 @@ def blocked(
 
     If `to` has ended, the receiver is chosen as for `handoff`. The same `key` sends once.
     """
+    name = _require_sender(session)
     return _send_blocked(
-        session, session.actor(), to, subject, blocker, requested_action, urgency, scope, work, key
+        session, name, to, subject, blocker, requested_action, urgency, scope, work, key
     )
 
 
@@ -190,7 +191,7 @@ def send_blocked(
     key: str | None = None,
 ) -> SentEvent:
     """Do the same as `blocked`; `sender` is the agent that is blocked."""
-    name = session.actor(sender)
+    name = _require_sender(session, sender)
     sent = _send_blocked(
         session, name, to, subject, blocker, requested_action, urgency, scope, work, key
     )
@@ -302,6 +303,12 @@ def find_withdrawal(view: View, event_id: str) -> timeline.Withdrawal | None:
     """Return who withdrew the event and why; None if it was not withdrawn."""
     row = view.row(WITHDRAWN, event_id)
     return None if row is None else timeline.read_withdrawal(msgspec.json.decode(row.value))
+
+
+def _require_sender(session: Session, named: str | None = None) -> str:
+    """Return who sends; a missing workspace is reported before a missing sender."""
+    _ = session.workspace
+    return session.actor(named)
 
 
 def _address(

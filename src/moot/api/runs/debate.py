@@ -258,7 +258,12 @@ class RunnableDebate(RecordedRun):
         is_nearly_up = due.by is not None and due.by - self._clock() <= NEARLY_UP
         if failure.ending not in _OUT_OF_TIME or not is_nearly_up:
             skipped = session.skip_failed(
-                self._file, due.who, failure.as_told, self._clock, self._workspace, self._cached
+                self._file,
+                due.who,
+                failure.as_failed_answer,
+                self._clock,
+                self._workspace,
+                self._cached,
             )
             if skipped.entries:
                 return PassOverResult.DONE

@@ -264,7 +264,7 @@ class RunnableAnswers(RecordedRun):
 
     def pass_over(self, due: Due, failure: CallFailure) -> PassOverResult:
         why = f"{failure.ending.value}: {failure.detail}"[:1_000]  # AGT-072
-        command = ask.PassAnswer(agent=due.who, why=why, failure=failure.as_told.sentence)
+        command = ask.PassAnswer(agent=due.who, why=why, failure=failure.as_failed_answer.sentence)
         self._engine.execute(self._stream, command, SYSTEM)
         return PassOverResult.DONE
 

@@ -139,7 +139,7 @@ class RunnableRankings(RecordedRun):
     def pass_over(self, due: Due, failure: CallFailure) -> PassOverResult:
         """A participant without a usable ranking is asked for its vote in the session."""
         why = f"{failure.ending.value}: {failure.detail}"[:1_000]
-        command = ask.PassRanking(agent=due.who, why=why, failure=failure.as_told.sentence)
+        command = ask.PassRanking(agent=due.who, why=why, failure=failure.as_failed_answer.sentence)
         self._engine.execute(self._stream, command, SYSTEM)
         return PassOverResult.DONE
 

@@ -1,11 +1,9 @@
-"""Spans and metrics of moot itself, by OpenTelemetry: off, until its user says otherwise.
+"""Spans and metrics of Moot itself, by OpenTelemetry; off by default.
 
-    conventions.py  names of spans, attributes and metrics, and counts of what this process
-                    recorded
-    exporting.py    what this process exports: its exporters, its tracer, and its measurements
-    spans.py        A call of a coding tool's hook as a span: which tool, which moment, whether
-                    it was held back
-    switch.py       is telemetry of moot itself on?
+    conventions.py  names of spans, attributes and metrics; counts of what this process recorded
+    exporting.py    the exporters, the tracer and the measurements of this process
+    spans.py        a span for each hook call of a coding tool and each call of a participant
+    switch.py       is telemetry of Moot itself on?
 
-Nothing that somebody wrote is exported, and no name of a file, unless that is asked for as well.
+Texts and file names are exported only if the user asks for them separately.
 """

@@ -1,7 +1,7 @@
 """Names of spans, attributes and metrics, and counts of what this process recorded.
 
-Nothing of OpenTelemetry is imported here. Its names are pinned to one version: the GenAI
-conventions still change, and what is exported follows the version below, whatever is installed.
+This imports nothing of OpenTelemetry. The GenAI conventions still change, so their names are pinned
+to the version below, whatever version is installed.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ TOKEN_TYPE: Final = "gen_ai.token.type"
 TOKEN_USAGE: Final = "gen_ai.client.token.usage"
 ERROR: Final = "error.type"
 ARGUMENTS: Final = "process.command_args"
-# A user of theirs may ask for texts by this variable, too.
+# OpenTelemetry's variable for exporting texts, which we honour too.
 CAPTURE_VARIABLE: Final = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 
 # Ours.
@@ -42,7 +42,7 @@ ACTING: Final = "moot.agent"
 TOOL: Final = "moot.tool"
 TOOLS: Final = "moot.tools"
 MOMENT: Final = "moot.hook.event"
-HELD_BACK: Final = "moot.hook.held_back"
+WAS_REFUSED: Final = "moot.hook.held_back"
 FILES: Final = "moot.hook.input"
 ENDING: Final = "moot.call.ending"
 ATTEMPT: Final = "moot.call.attempt"
@@ -51,22 +51,22 @@ EVENT: Final = "moot.event"
 
 
 class RecordCounts:
-    """Count events by type and refusals by code as the engine tells them, and pass them on.
+    """A debug log that counts events by type and refusals by code, and calls the `inner` log.
 
-    The engine tells of a decision before it is durable: it counts once the store has committed,
-    and is dropped if that fails.
+    The engine logs a decision before it is durable, so it is counted after the store has committed
+    and dropped if that fails.
     """
 
-    def __init__(self, beside: DebugLog | None = None) -> None:
-        self._beside = beside
+    def __init__(self, inner: DebugLog | None = None) -> None:
+        self._inner = inner
         self._lock = threading.Lock()
         self._pending: list[tuple[str | None, tuple[str, ...]]] = []
         self._events: Counter[str] = Counter()
         self._refusals: Counter[str] = Counter()
 
     def __call__(self, verb: str, detail: str) -> None:
-        if self._beside is not None:
-            self._beside(verb, detail)
+        if self._inner is not None:
+            self._inner(verb, detail)
         if verb == "decide":
             decision = read_decision(detail)
             self._pending.append((decision.refusal, decision.events))
@@ -84,7 +84,7 @@ class RecordCounts:
             self._pending.clear()
 
     def take(self) -> tuple[Counter[str], Counter[str]]:
-        """Events by type and refusals by code since this was asked last."""
+        """Return events by type and refusals by code since the last call."""
         with self._lock:
             taken = self._events, self._refusals
             self._events, self._refusals = Counter(), Counter()

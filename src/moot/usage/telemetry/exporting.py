@@ -1,8 +1,8 @@
-"""What this process exports: its exporters, its tracer, and its measurements.
+"""The exporters, the tracer and the measurements of this process.
 
-Where to, and how often, is said by OpenTelemetry's own variables; only OTLP over HTTP as protobuf
-is spoken. A collector that does not answer costs a bounded time at the end of a process, and
-nothing else: no command fails for it, and no line is printed but one with MOOT_DEBUG.
+OpenTelemetry's own variables say where and how often to export; only OTLP over HTTP as protobuf is
+supported. A collector that does not answer delays the end of a process by a bounded time. It makes
+no command fail and prints nothing unless MOOT_DEBUG is set.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ if TYPE_CHECKING:
     from moot.api.runs.limits import Cost
 
 
-# How long one export may take, unless OTEL_EXPORTER_OTLP_TIMEOUT says: below the first pause that
-# the exporter makes before it tries again, so that a collector that is away is given up at once.
+# How long one export may take, unless OTEL_EXPORTER_OTLP_TIMEOUT says otherwise. It is shorter than
+# the exporter's first pause before a retry, so that there is no retry if the collector is down.
 EXPORT_SECONDS: Final = 0.75
-# What the end of a process waits for beyond that: the name of a collector may not resolve.
+# How much longer the end of a process waits: the name of a collector may not resolve.
 CLOSE_SECONDS: Final = 1.0
-USUAL_ENDPOINT: Final = "http://localhost:4318"
+DEFAULT_ENDPOINT: Final = "http://localhost:4318"
 _PROTOCOLS: Final = ("OTEL_EXPORTER_OTLP_PROTOCOL", "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL")
 _HEADERS: Final = "OTEL_EXPORTER_OTLP_HEADERS"
 _INCURSION: Final = "presence.incursion_noted"
@@ -54,11 +54,11 @@ _TEXTS_ON: Final = frozenset({"1", "true", "span_only", "span_and_event"})
 
 
 class NotExported(Exception):
-    """Telemetry is on, and there is none: the sentence says why."""
+    """Telemetry is on but impossible; the message says why."""
 
 
 class Telemetry:
-    """The exporters of this process, until `close`. `texts`: what was written may be exported."""
+    """The exporters of this process, until `close`. `texts`: texts may be exported."""
 
     def __init__(self, env: Mapping[str, str], *, texts: bool, counts: RecordCounts) -> None:
         _require_known_protocol(env)
@@ -75,8 +75,8 @@ class Telemetry:
             self._traces.add_span_processor(BatchSpanProcessor(exporter))
         readers = []
         if _is_exported(env, "METRICS"):
-            away = OTLPMetricExporter(**_address(env, "metrics"))
-            readers.append(PeriodicExportingMetricReader(away))
+            metric_exporter = OTLPMetricExporter(**_address(env, "metrics"))
+            readers.append(PeriodicExportingMetricReader(metric_exporter))
         self._metrics = MeterProvider(readers, resource=resource, shutdown_on_exit=False)
         self.tracer = self._traces.get_tracer(SCOPE, VERSION, schema_url=SCHEMA_URL)
         self._make_instruments()
@@ -98,7 +98,7 @@ class Telemetry:
 
     @property
     def parent(self) -> Context:
-        """The trace that whoever started us has named."""
+        """The trace of the process that started us, if it named one."""
         carrier = {"traceparent": self.env.get("TRACEPARENT", "")}
         return TraceContextTextMapPropagator().extract(carrier)
 
@@ -109,7 +109,7 @@ class Telemetry:
         self._duties.set(count)
 
     def add_cost(self, cost: Cost, attributes: Mapping[str, Any]) -> None:
-        """What was used. Nothing is added where nothing is known: unknown is not zero."""
+        """Add what was used; add nothing if it is unknown, because unknown is not zero."""
         for kind, tokens in (("input", cost.tokens_in), ("output", cost.tokens_out)):
             if tokens:
                 self._tokens.record(tokens, {**attributes, TOKEN_TYPE: kind})
@@ -117,7 +117,7 @@ class Telemetry:
             self._cost.add(cost.micros / 1_000_000, dict(attributes))
 
     def add_counts(self, counts: RecordCounts) -> None:
-        """Export what was recorded and refused since this was done last."""
+        """Export what was recorded and refused since the last call."""
         events, refusals = counts.take()
         for kind, count in events.items():
             self._events.add(count, {EVENT: kind})
@@ -127,7 +127,7 @@ class Telemetry:
             self._incursions.add(events[_INCURSION])
 
     def close(self) -> None:
-        """Send what waits, and wait for that no longer than a bounded time, whatever hangs."""
+        """Send what is left, and wait for that no longer than a bounded time."""
         self.add_counts(self._counts)
         sending = threading.Thread(target=self._shut_down, name="moot-telemetry", daemon=True)
         sending.start()
@@ -139,7 +139,7 @@ class Telemetry:
 
 
 def trace_parent(span: Span) -> str:
-    """The variable by which a program learns that it is part of this span."""
+    """Return the value of TRACEPARENT for a program that is part of this span."""
     from opentelemetry.trace import set_span_in_context
 
     carrier: dict[str, str] = {}
@@ -150,7 +150,9 @@ def trace_parent(span: Span) -> str:
 def _require_known_protocol(env: Mapping[str, str]) -> None:
     for variable in _PROTOCOLS:
         if env.get(variable, "http/protobuf") != "http/protobuf" and not _is_of_run(env):
-            raise NotExported(f"{variable} is {env[variable]}, and moot speaks http/protobuf")
+            raise NotExported(
+                f"{variable} is {env[variable]}, but Moot supports only http/protobuf"
+            )
 
 
 def _is_exported(env: Mapping[str, str], signal: str) -> bool:
@@ -160,42 +162,42 @@ def _is_exported(env: Mapping[str, str], signal: str) -> bool:
 
 
 def _is_of_run(env: Mapping[str, str]) -> bool:
-    """Do the variables lead to the `moot run` around us? They are for its tool, not for moot."""
+    """Return True if the variables name the `moot run` that started us: they are for its tool."""
     return "x-moot-token=" in env.get(_HEADERS, "")
 
 
 def _address(env: Mapping[str, str], signal: str) -> dict[str, Any]:
-    """What to tell an exporter; it reads the rest from the variables itself."""
-    given: dict[str, Any] = {"timeout": _export_seconds(env)}
-    if _is_of_run(env):  # then its user has named no other place
-        given |= {"endpoint": f"{USUAL_ENDPOINT}/v1/{signal}", "headers": {"x-from": "moot"}}
-    return given
+    """Return the arguments of an exporter; it reads the rest from the variables itself."""
+    arguments: dict[str, Any] = {"timeout": _export_seconds(env)}
+    if _is_of_run(env):  # then the user has named no other address
+        arguments["endpoint"] = f"{DEFAULT_ENDPOINT}/v1/{signal}"
+        arguments["headers"] = {"x-from": "moot"}
+    return arguments
 
 
 def _export_seconds(env: Mapping[str, str]) -> float:
-    """How long one export may take; ValueError if the variable holds no number."""
-    given = env.get("OTEL_EXPORTER_OTLP_TIMEOUT")
-    return float(given) if given else EXPORT_SECONDS
+    """Return how long one export may take; raise ValueError if the variable is not a number."""
+    text = env.get("OTEL_EXPORTER_OTLP_TIMEOUT")
+    return float(text) if text else EXPORT_SECONDS
 
 
 def _resource(env: Mapping[str, str]) -> dict[str, str]:
-    """Who exports; a name that its user has given stays."""
-    made = {"service.version": VERSION, "service.instance.id": str(uuid.uuid4())}
-    named = env.get("OTEL_SERVICE_NAME") or "service.name=" in env.get(
-        "OTEL_RESOURCE_ATTRIBUTES", ""
-    )
-    return made if named else {"service.name": "moot", **made}
+    """Return who exports; the user's variables may name the service differently."""
+    resource = {"service.version": VERSION, "service.instance.id": str(uuid.uuid4())}
+    attributes = env.get("OTEL_RESOURCE_ATTRIBUTES", "")
+    is_named = env.get("OTEL_SERVICE_NAME") or "service.name=" in attributes
+    return resource if is_named else {"service.name": "moot", **resource}
 
 
 def _silence_library() -> None:
-    """It logs each failed attempt; standard error belongs to the command."""
+    """Discard the library's log of failed attempts: standard error belongs to the command."""
     log = logging.getLogger("opentelemetry")
     log.addHandler(logging.NullHandler())
     log.propagate = False
 
 
 def start_telemetry(env: Mapping[str, str], counts: RecordCounts) -> Telemetry:
-    """Begin to export; NotExported if a variable asks for what cannot be done."""
+    """Start to export; raise NotExported if a variable asks for something unsupported."""
     from moot.usage.telemetry.switch import read_telemetry_settings
 
     texts = read_telemetry_settings(env).texts == "on"

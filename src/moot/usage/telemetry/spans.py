@@ -1,7 +1,7 @@
-"""A call of a coding tool's hook as a span: which tool, which moment, whether it was held back.
+"""A span for each hook call of a coding tool and for each call of a participant.
 
-A hook that answers by itself exports after it has answered: the tool waits for the end of the
-process, at most as long as an export may take. One that a `moot run` answers costs no time.
+A hook process exports after it has answered, but the tool waits for the process to end, at most as
+long as an export may take. A hook call that a `moot run` answers costs no extra time.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 NANO = 1_000_000_000
 AnswerHook = Callable[["Session", "OpenWorkspaces", list[bytes]], Sequence[bytes] | None]
 
-# Counts what the hooks of this process record; whoever exports reads it.
+# Counts what the hooks of this process record, for the export.
 COUNTS = RecordCounts()
 
 
-class _Input(msgspec.Struct, frozen=True):
-    """What is read of a tool's call: the moment, as the tool calls it."""
+class _HookInput(msgspec.Struct, frozen=True):
+    """The fields of a hook call that are read; the moment is named as the tool names it."""
 
     hook_event_name: Any = None
     event: Any = None
@@ -41,7 +41,7 @@ class _Input(msgspec.Struct, frozen=True):
 
 
 class HookReport(msgspec.Struct, frozen=True):
-    """One call: of which tool, what came in and went out, and from when to when it took."""
+    """One hook call: its tool and agent, its input and output, and when it began and ended."""
 
     tool: str
     agent: str
@@ -52,20 +52,20 @@ class HookReport(msgspec.Struct, frozen=True):
 
 
 def report_hook(telemetry: Telemetry, report: HookReport, *, is_root: bool) -> None:
-    """Export one call; below the current span unless it is the root of its process."""
-    said = _read(report.data)
-    moment = said.hook_event_name or said.event
+    """Export one call, as a child of the current span unless it is the root of its process."""
+    call = _read_input(report.data)
+    moment = call.hook_event_name or call.event
     attributes: dict[str, Any] = {
         name.TOOL: report.tool,
         name.MOMENT: moment if isinstance(moment, str) else "?",
-        name.HELD_BACK: _is_held_back(report.out),
+        name.WAS_REFUSED: _is_refused(report.out),
     }
     seconds = (report.ended - report.began) / NANO
     telemetry.measure("hook", seconds, attributes)
     if report.agent:
         attributes[name.ACTING] = report.agent
     if telemetry.texts:
-        attributes[name.FILES] = msgspec.json.encode(said.tool_input).decode()[:8_000]
+        attributes[name.FILES] = msgspec.json.encode(call.tool_input).decode()[:8_000]
     span = telemetry.tracer.start_span(
         f"moot hook {report.tool}",
         telemetry.parent if is_root else None,
@@ -77,8 +77,8 @@ def report_hook(telemetry: Telemetry, report: HookReport, *, is_root: bool) -> N
 
 
 def export_hook(env: Mapping[str, str], report: HookReport) -> None:
-    """Export the one call of this process; nothing if that is impossible: nobody reads a line."""
-    if sys.modules.get("typing_extensions", sys) is None:  # hidden to start quickly
+    """Export the only call of this process; do nothing, silently, if that is impossible."""
+    if sys.modules.get("typing_extensions", sys) is None:  # hidden for a fast start
         del sys.modules["typing_extensions"]
     try:
         from moot.usage.telemetry.exporting import NotExported, start_telemetry
@@ -92,11 +92,11 @@ def export_hook(env: Mapping[str, str], report: HookReport) -> None:
     telemetry.close()
 
 
-def observing(telemetry: Telemetry, answer_hook: AnswerHook) -> AnswerHook:
-    """The same answers, each exported."""
+def exporting_answers(telemetry: Telemetry, answer_hook: AnswerHook) -> AnswerHook:
+    """Wrap `answer_hook` so that it exports each call."""
     from opentelemetry.context import attach, get_current
 
-    around = get_current()  # other threads answer, and their spans stand below the run's
+    run_context = get_current()  # other threads answer; their spans are children of the run's
 
     def answer(
         session: Session, stays_open: OpenWorkspaces, fields: list[bytes]
@@ -104,7 +104,7 @@ def observing(telemetry: Telemetry, answer_hook: AnswerHook) -> AnswerHook:
         began = time.time_ns()
         answered = answer_hook(session, stays_open, fields)
         if answered is not None:
-            attach(around)
+            attach(run_context)
             tool, data = fields[0].decode("utf-8", "replace"), fields[-1]
             agent = session.acting or ""
             report = HookReport(tool, agent, data, answered[0], began, time.time_ns())
@@ -114,40 +114,39 @@ def observing(telemetry: Telemetry, answer_hook: AnswerHook) -> AnswerHook:
     return answer
 
 
-def _read(data: bytes) -> _Input:
+def _read_input(data: bytes) -> _HookInput:
     try:
-        return msgspec.json.decode(data, type=_Input)
+        return msgspec.json.decode(data, type=_HookInput)
     except (msgspec.DecodeError, RecursionError):
-        return _Input()
+        return _HookInput()
 
 
-def _is_held_back(out: bytes) -> bool:
+def _is_refused(out: bytes) -> bool:
     try:
-        said = msgspec.json.decode(out) if out.strip() else None
+        answer = msgspec.json.decode(out) if out.strip() else None
     except msgspec.DecodeError:
         return False
-    return isinstance(said, dict) and said.get("decision") == "block"
+    return isinstance(answer, dict) and answer.get("decision") == "block"
 
-
-# A participant's call as a span by the GenAI conventions: who, how it ended, what it cost.
-#
-# It stands between a run and whoever looks on, and hands everything on.
 
 ANSWERED: Final = "answered"
 
 
 class ParticipantSpans:
-    """Watches a run for telemetry, beside whoever watches it for a person."""
+    """A run watcher that exports each call as a span, and passes every step to `inner`.
 
-    def __init__(self, telemetry: Telemetry, beside: RunWatcher) -> None:
+    The span follows the GenAI conventions: who was asked, how it ended, what it cost.
+    """
+
+    def __init__(self, telemetry: Telemetry, inner: RunWatcher) -> None:
         self._telemetry = telemetry
-        self._beside = beside
-        # By who is asked: the span of the call, and when it began.
+        self._inner = inner
+        # Agent -> the span of its open call, and when it began.
         self._open: dict[str, tuple[Span, float]] = {}
         self._seconds: dict[str, float] = {}
 
     def __getattr__(self, attribute: str) -> Any:
-        return getattr(self._beside, attribute)  # what surfaces say to each other
+        return getattr(self._inner, attribute)  # surfaces use more than the protocol of a watcher
 
     def on_asking(self, due: Due, nature: Nature, attempt: int) -> None:
         provider, _, model = (nature.model or "").partition("/")
@@ -163,23 +162,23 @@ class ParticipantSpans:
             f"{name.INVOKE_AGENT} {due.who}", attributes=attributes
         )
         self._open[due.who] = span, time.perf_counter()
-        self._beside.on_asking(due, nature, attempt)
+        self._inner.on_asking(due, nature, attempt)
 
-    def on_heard(self, due: Due, seconds: float) -> None:
+    def on_call_ended(self, due: Due, seconds: float) -> None:
         self._seconds[due.who] = seconds
-        self._beside.on_heard(due, seconds)
+        self._inner.on_call_ended(due, seconds)
 
     def on_outcome(self, outcome: CallOutcome) -> None:
         opened = self._open.pop(outcome.agent, None)
         if opened is not None:
             self._end(*opened, outcome)
-        self._beside.on_outcome(outcome)
+        self._inner.on_outcome(outcome)
 
     def on_progress(self, due: Due, standing: Standing) -> None:
-        self._beside.on_progress(due, standing)
+        self._inner.on_progress(due, standing)
 
     def on_waiting(self, due: Due, seconds: float) -> None:
-        self._beside.on_waiting(due, seconds)
+        self._inner.on_waiting(due, seconds)
 
     def _end(self, span: Span, began: float, outcome: CallOutcome) -> None:
         from opentelemetry.trace import Status, StatusCode
@@ -194,8 +193,9 @@ class ParticipantSpans:
             found[name.ERROR] = ending
             span.set_status(Status(StatusCode.ERROR))
         if self._telemetry.texts and outcome.words:
-            said = [{"role": "assistant", "parts": [{"type": "text", "content": outcome.words}]}]
-            found[name.OUTPUT] = msgspec.json.encode(said).decode()
+            parts = [{"type": "text", "content": outcome.words}]
+            output = [{"role": "assistant", "parts": parts}]
+            found[name.OUTPUT] = msgspec.json.encode(output).decode()
         span.set_attributes(found)
         span.end()
         seconds = self._seconds.pop(outcome.agent, time.perf_counter() - began)

@@ -1,7 +1,7 @@
-"""Is telemetry of moot itself on? Asked by every command, so it costs next to nothing when off.
+"""Is telemetry of Moot itself on? Every command asks, so this must be cheap when it is off.
 
-MOOT_OTEL says so, else `telemetry.export` in the user's own settings; never a repository's. Where
-to, is said by the variables of OpenTelemetry. A hook asks the variable alone: `moot run` sets it.
+MOOT_OTEL decides, else `telemetry.export` in the user's own settings; never a repository's file.
+OpenTelemetry's variables say where to export. A hook reads only MOOT_OTEL: `moot run` sets it.
 """
 
 from __future__ import annotations
@@ -19,15 +19,14 @@ if TYPE_CHECKING:
 VARIABLE: Final = "MOOT_OTEL"
 _ON: Final = frozenset({"1", "on", "true", "yes"})
 
-# What this process exports with, once it has begun to.
+# The exporters of this process, if it has started to export.
 _started: list[Telemetry] = []
 
 
 def is_export_on(env: Mapping[str, str]) -> bool:
-    said = env.get(VARIABLE)
-    if said is not None:
-        return said.strip().lower() in _ON
-
+    value = env.get(VARIABLE)
+    if value is not None:
+        return value.strip().lower() in _ON
     return is_named_in_settings(env) and read_telemetry_settings(env).export == "on"
 
 
@@ -36,7 +35,7 @@ def is_hook_export_on(env: Mapping[str, str]) -> bool:
 
 
 def started_telemetry() -> Telemetry | None:
-    """What this process exports with; None if it exports nothing."""
+    """Return the exporters of this process; None if it exports nothing."""
     return _started[0] if _started else None
 
 
@@ -44,13 +43,11 @@ def set_started(telemetry: Telemetry | None) -> None:
     _started[:] = [] if telemetry is None else [telemetry]
 
 
-# What the user's own settings say about telemetry; a file that cannot be read says nothing.
-
 _TABLE: Final = b"telemetry"
 
 
 def is_named_in_settings(env: Mapping[str, str]) -> bool:
-    """Every command asks, so a file that does not name telemetry is not even parsed."""
+    """Return True if the user's settings contain the word: only then they are parsed."""
     from moot.workspace.user_folders import user_settings_file
 
     file = user_settings_file(env)
@@ -61,7 +58,7 @@ def is_named_in_settings(env: Mapping[str, str]) -> bool:
 
 
 def read_telemetry_settings(env: Mapping[str, str]) -> TelemetrySettings:
-    """A file that cannot be read says nothing."""
+    """Return the user's settings for telemetry; the defaults if they cannot be read."""
     from moot.workspace.settings import Telemetry as TelemetrySettings
     from moot.workspace.settings import read_user_settings
 

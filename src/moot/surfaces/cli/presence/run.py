@@ -172,9 +172,9 @@ class _Commentary(RunWatch):
         self._signals = signals
         telemetry = started_telemetry()
         if telemetry is not None:
-            from moot.usage.telemetry.spans import observing
+            from moot.usage.telemetry.spans import exporting_answers
 
-            self.answer_hook = observing(telemetry, answer_hook)
+            self.answer_hook = exporting_answers(telemetry, answer_hook)
 
     def consents_to_adoption(self, name: str, unfinished: str) -> bool:
         if not self._shell.interactive():

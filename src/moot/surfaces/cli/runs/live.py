@@ -104,7 +104,7 @@ class Lines:
         place = call_place(due.what, due.subject)
         _say(f"asking {due.who}, {visible(nature.label)}: {visible(place)}{again}")
 
-    def on_heard(self, due: Due, seconds: float) -> None:
+    def on_call_ended(self, due: Due, seconds: float) -> None:
         """Its line comes with what it said."""
 
     def on_outcome(self, outcome: CallOutcome) -> None:
@@ -174,7 +174,7 @@ class Board:
             self._typing.add(due.who)
         self._show()
 
-    def on_heard(self, due: Due, seconds: float) -> None:
+    def on_call_ended(self, due: Due, seconds: float) -> None:
         """Nothing is redrawn here: the clock does it, and this is another thread."""
         row = self._rows[due.who]
         row.words, row.since = f"answered after {short_duration(seconds)}", None
