@@ -27,7 +27,7 @@ BUDGET = {
     "api/decisions": (3900, "questions, rulings, and receipts that prove them offline"),
     "api/guard": (10500, "reads shell commands beforehand; copies, journal, who changed a file"),
     "api/hook_setup": (2550, "merges our hooks into settings of four tools and git, byte for byte"),
-    "api/hosts": (900, "commands for ledgers of several machines"),
+    "api/hosts": (850, "commands for ledgers of several machines"),
     "api/mail": (2450, "sending, reading, duties, searching and answering of messages"),
     "api/observed": (850, "what hooks saw, without secrets, and the times nobody watched"),
     "api/page": (1950, "whole screens for the page, each read in one go"),
