@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from moot.api.observed.seen_tests import look_at_tests
+from moot.api.observed.seen_tests import find_test_result
 from moot.protocols.observed.machine import MACHINE
 from moot.protocols.observed.model import EndObserving, ObserveTool, ObservingEnded, SeenTests
 from moot.testing import World, given
@@ -58,13 +58,13 @@ RUNS_NONE = (
 
 @pytest.mark.parametrize("command", RUNS_TESTS)
 def test_the_usual_commands_are_known(command: str) -> None:
-    assert look_at_tests(command, True, None) is SeenTests.PASSED
-    assert look_at_tests(command, False, None) is SeenTests.FAILED
+    assert find_test_result(command, True, None) is SeenTests.PASSED
+    assert find_test_result(command, False, None) is SeenTests.FAILED
 
 
 @pytest.mark.parametrize("command", RUNS_NONE)
 def test_other_commands_run_no_tests(command: str) -> None:
-    assert look_at_tests(command, True, None) is None
+    assert find_test_result(command, True, None) is None
 
 
 @pytest.mark.parametrize(
@@ -84,26 +84,26 @@ def test_other_commands_run_no_tests(command: str) -> None:
 def test_a_status_counts_only_if_it_is_the_tests_own(
     command: str, passed: SeenTests, failed: SeenTests
 ) -> None:
-    assert look_at_tests(command, True, None) is passed
-    assert look_at_tests(command, False, None) is failed
+    assert find_test_result(command, True, None) is passed
+    assert find_test_result(command, False, None) is failed
 
 
 def test_a_tool_that_tells_no_status_may_write_it_into_its_answer() -> None:
-    assert look_at_tests("go test", None, "Exit code: 0\nok") is SeenTests.PASSED
-    assert look_at_tests("go test", None, "Exit code: 1\nFAIL") is SeenTests.FAILED
+    assert find_test_result("go test", None, "Exit code: 0\nok") is SeenTests.PASSED
+    assert find_test_result("go test", None, "Exit code: 1\nFAIL") is SeenTests.FAILED
     answer = {"llmContent": "Output: FAIL\nExit Code: 2"}
-    assert look_at_tests("go test", None, answer) is SeenTests.FAILED
+    assert find_test_result("go test", None, answer) is SeenTests.FAILED
     for nothing in (None, "ok", {}, {"llmContent": 3}, ["Exit code: 0"]):
-        assert look_at_tests("go test", None, nothing) is SeenTests.RAN
+        assert find_test_result("go test", None, nothing) is SeenTests.RAN
 
 
 def test_a_repository_may_name_its_own() -> None:
-    assert look_at_tests("tools/check.sh --fast", True, None) is None
+    assert find_test_result("tools/check.sh --fast", True, None) is None
     named = ("tools/check.sh", " just verify-all ", "")
-    assert look_at_tests("tools/check.sh --fast", True, None, named) is SeenTests.PASSED
-    assert look_at_tests("just verify-all", False, None, named) is SeenTests.FAILED
-    assert look_at_tests("just verify", True, None, named) is SeenTests.PASSED  # known anyway
-    assert look_at_tests("just deploy", True, None, named) is None
+    assert find_test_result("tools/check.sh --fast", True, None, named) is SeenTests.PASSED
+    assert find_test_result("just verify-all", False, None, named) is SeenTests.FAILED
+    assert find_test_result("just verify", True, None, named) is SeenTests.PASSED  # known anyway
+    assert find_test_result("just deploy", True, None, named) is None
 
 
 def use(tests: str | None = None, *files: str) -> ObserveTool:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from moot.coding_tools.tool import CodingTool
 
 Merge = Callable[[str | None], str]
-Mend = Callable[[str], str | None]
+TakeOut = Callable[[str], str | None]
 CommandOf = Callable[[str], str]  # what an event runs, by the event
 MATCHES_ALL: Final = ("", "*", ".*")  # matchers that leave out nothing
 VARIABLE: Final = "env "  # how a switch begins that is a variable in the settings
@@ -69,7 +69,7 @@ class InstalledFile(NamedTuple):
 
     path: Path
     merge: Merge
-    mend: Mend
+    take_out: TakeOut
     reach: Reach = Reach.PROJECT
 
 

@@ -73,7 +73,7 @@ def _ask(loan: Loan, name: str, session: Session, arguments: dict[str, Any]) -> 
 
 def _concerns_project(session: Session, arguments: dict[str, Any]) -> bool:
     return session.workspace_or_none is not None and all(
-        lies_in_project(session, path) for path in paths_in(arguments)
+        is_in_project(session, path) for path in paths_in(arguments)
     )
 
 
@@ -136,7 +136,7 @@ def _paths_in(value: object) -> Iterator[Path]:
             yield from _paths_in(each)
 
 
-def lies_in_project(session: Session, path: Path) -> bool:
+def is_in_project(session: Session, path: Path) -> bool:
     """Is it, with links followed, in the workspace's project or in the worktree around us?"""
     from moot.workspace.find import find_workspace
 

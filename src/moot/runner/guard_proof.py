@@ -79,11 +79,11 @@ class GuardProof:
     def look(self, program: int) -> None:
         """One look at the processes below the program."""
         processes = processes_of_run(program, "MOOT_AGENT", self._agent)
-        silent = self._silent.look(processes, self._count_spoken, time.monotonic())
+        silent = self._silent.look(processes, self._count_hooked_sessions, time.monotonic())
         for tool in silent:
             if tool not in self._unguarded:
                 self._watch.silent_tool(tool)
-        self._look_for_unasked(self._silent.told, processes)
+        self._look_for_unasked(self._silent.reported, processes)
         self._look_at_settings()
 
     def _look_for_unasked(self, tools: set[str], processes: Sequence[Process] = ()) -> None:
@@ -92,7 +92,7 @@ class GuardProof:
         Only if no other process of that tool works there: its calls would look the same. A call of
         the last seconds may still be asked about, as long as its tool runs.
         """
-        from moot.api.observed.guards import was_asked
+        from moot.api.observed.guards import was_hook_asked
         from moot.api.observed.sessions import NO_HOOK
 
         now = self._workspace.engine.clock()
@@ -101,13 +101,13 @@ class GuardProof:
             start = self._tools.get(tool)
             env = self._session.env if start is None else start.env
             folder = str(self._session.folder) if start is None else start.folder
-            if self._count_spoken(tool) or _has_others(tool, folder, processes):
+            if self._count_hooked_sessions(tool) or _has_others(tool, folder, processes):
                 continue
             calls = find_shown_calls(tool, env, folder, self._since)
             unasked = [
                 call.at
                 for call in calls
-                if call.at <= until and not was_asked(self._workspace, tool, call.session)
+                if call.at <= until and not was_hook_asked(self._workspace, tool, call.session)
             ]
             if unasked:
                 self._shown.add(tool)
@@ -131,7 +131,7 @@ class GuardProof:
                 self._losing.discard(tool)
                 self._lost[tool] = time.monotonic()
             elif tool in self._lost and self._still_asks(tool, settings):
-                guards.note_hook_spoke(*work, tool, self._workspace.engine.clock())
+                guards.note_hook_ran(*work, tool, self._workspace.engine.clock())
                 del self._lost[tool]
                 self._settled.discard(tool)
                 self._watch.hooks_heard(tool)
@@ -151,7 +151,7 @@ class GuardProof:
             sessions.note_hooks_lost(*work, tool)
             self._settled.add(tool)
             return False
-        return sessions.is_hook_heard(*work, tool)
+        return sessions.has_hook_run(*work, tool)
 
     def end(self) -> None:
         """The program has ended: close what was watched, and say what nobody checked."""
@@ -160,7 +160,7 @@ class GuardProof:
         self._look_at_settings()
         tools = dict.fromkeys((*self._tools, *self._silent.seen))
         self._look_for_unasked(set(tools))
-        spoke = {tool: self._count_spoken(tool) > 0 for tool in tools}
+        spoke = {tool: self._count_hooked_sessions(tool) > 0 for tool in tools}
         files = self._changed_files() if tools and not any(spoke.values()) else ()
         if files:
             self._watch.unseen_changes(files)
@@ -188,10 +188,10 @@ class GuardProof:
             self._workspace.path, self._session.env, PersonMoment.UNGUARDED, once, sentence
         )
 
-    def _count_spoken(self, tool: str) -> int:
-        from moot.api.observed.guards import count_spoken
+    def _count_hooked_sessions(self, tool: str) -> int:
+        from moot.api.observed.guards import count_hooked_sessions
 
-        return count_spoken(self._workspace, self._agent, tool, self._since)
+        return count_hooked_sessions(self._workspace, self._agent, tool, self._since)
 
     def _picture(self) -> Footprint:
         from moot.system.footprint import take_footprint
@@ -224,7 +224,7 @@ class _WatchedSettings:
         from moot.api.hook_setup import guard_files
 
         self._place = tool, guarded, env
-        self._stamp = guard_files.stamp_guard(*self._place)
+        self._stamp = guard_files.fingerprint_guard(*self._place)
         self._first = guard_files.read_guard(*self._place)
         self._whole_at = time.time()
         self._is_lost = False
@@ -233,7 +233,7 @@ class _WatchedSettings:
         """The worktree whose settings have newly lost our hooks; None if nothing is new."""
         from moot.api.hook_setup import guard_files
 
-        looked_at, stamp = time.time(), guard_files.stamp_guard(*self._place)
+        looked_at, stamp = time.time(), guard_files.fingerprint_guard(*self._place)
         if stamp == self._stamp:
             self._whole_at = self._whole_at if self._is_lost else looked_at
             return None
@@ -255,7 +255,7 @@ class _WatchedSettings:
 
 
 @contextmanager
-def proving(
+def proving_guard(
     session: Session, starts: Sequence[GuardedStart], watch: RunWatch
 ) -> Iterator[Callable[[subprocess.Popen[bytes]], None]]:
     """A block in which a program runs; call what it gives with the program once it has started."""
@@ -272,7 +272,7 @@ def proving(
         threads.append(threading.Thread(target=look, name="moot-guard", daemon=True))
         threads[0].start()
 
-    with _telling(watch, "what is expected of its hooks is not on record"):
+    with _reporting_errors(watch, "what is expected of its hooks is not on record"):
         proof = GuardProof(session, starts, watch)
         proof.begin()
     try:
@@ -281,13 +281,13 @@ def proving(
         over.set()
         for thread in threads:
             thread.join()
-        with _telling(watch, "what was watched of it is not closed"):
+        with _reporting_errors(watch, "what was watched of it is not closed"):
             if proof is not None:
                 proof.end()
 
 
 @contextmanager
-def _telling(watch: RunWatch, what: str) -> Iterator[None]:
+def _reporting_errors(watch: RunWatch, what: str) -> Iterator[None]:
     """Trouble at the edges is told; it never replaces what goes on, or how it ended."""
     try:
         yield
@@ -312,7 +312,7 @@ class SilentTools:
         self._reported: dict[str, int] = {}
 
     @property
-    def told(self) -> set[str]:
+    def reported(self) -> set[str]:
         """Every tool that was found silent once."""
         return set(self._reported)
 
@@ -322,7 +322,7 @@ class SilentTools:
         return {tool for _, tool in self._first_seen}
 
     def look(
-        self, processes: Iterable[Process], count_spoken: Callable[[str], int], now: float
+        self, processes: Iterable[Process], count_hooked_sessions: Callable[[str], int], now: float
     ) -> list[str]:
         """The tools that are newly found silent: more of them live than hooks have spoken for."""
         outermost = dict(_outermost_tools({each.pid: each for each in processes}))
@@ -335,7 +335,7 @@ class SilentTools:
                 for pid, known in outermost.items()
                 if known == tool and now - self._first_seen[pid, tool] >= self._patience
             )
-            if waited > max(self._reported.get(tool, 0), count_spoken(tool)):
+            if waited > max(self._reported.get(tool, 0), count_hooked_sessions(tool)):
                 self._reported[tool] = waited
                 silent.append(tool)
         return silent

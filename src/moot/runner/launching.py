@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 # A start that only tells something, or only asks who you are, edits nothing.
-_TELLING: Final = frozenset({"--version", "-v", "-V", "--help", "-h", "login", "logout"})
+_INFORMING: Final = frozenset({"--version", "-v", "-V", "--help", "-h", "login", "logout"})
 
 
 class GuardedStart(msgspec.Struct, frozen=True):
@@ -63,7 +63,7 @@ def prepare_start(
     return tuple(
         _prepare_tool(session, started, unguarded, mcp, watch)
         for started in found
-        if not _only_tells(started.arguments)
+        if not _only_informs(started.arguments)
     )
 
 
@@ -145,8 +145,8 @@ def _guard_off(tool: str, problems: tuple[Finding, ...]) -> Refused:
     )
 
 
-def _only_tells(arguments: Sequence[str]) -> bool:
-    return len(arguments) == 1 and arguments[0] in _TELLING
+def _only_informs(arguments: Sequence[str]) -> bool:
+    return len(arguments) == 1 and arguments[0] in _INFORMING
 
 
 def _require_program(word: str, env: Mapping[str, str], folder: Path) -> None:
@@ -196,13 +196,13 @@ def find_guard_problems(started: StartedTool, guarded: GuardedPaths) -> tuple[Fi
 
 
 def _find_flaws(case: GuardCase) -> Iterator[tuple[str, Iterable[Problem]]]:
-    yield "hook_other_user", other_user(case)
-    yield "hook_nameless", nameless(case)
-    yield "hook_other_folder", outside(case)
+    yield "hook_other_user", _check_user(case)
+    yield "hook_nameless", _check_name(case)
+    yield "hook_other_folder", _check_folder(case)
     yield from find_tool(case.tool).start_flaws(case)
 
 
-def other_user(case: GuardCase) -> Iterator[Problem]:
+def _check_user(case: GuardCase) -> Iterator[Problem]:
     if case.start.started.is_other_user:
         yield (
             f"{case.tool} is started as another user, whose settings and keys are not these",
@@ -211,7 +211,7 @@ def other_user(case: GuardCase) -> Iterator[Problem]:
         )
 
 
-def nameless(case: GuardCase) -> Iterator[Problem]:
+def _check_name(case: GuardCase) -> Iterator[Problem]:
     """Without its name the hook would not know who acts."""
     if "MOOT_AGENT" not in case.start.env:
         yield (
@@ -221,7 +221,7 @@ def nameless(case: GuardCase) -> Iterator[Problem]:
         )
 
 
-def outside(case: GuardCase) -> Iterator[Problem]:
+def _check_folder(case: GuardCase) -> Iterator[Problem]:
     """A tool that is told to work elsewhere is guarded there, or not at all."""
     folder = case.start.folder
     try:

@@ -58,7 +58,7 @@ def _lend(session: Session, stack: ExitStack, answer_hook: AnswerHook | None) ->
         session, lent, lambda other, ends: _lend(other, ends, answer_hook), answer_hook
     )
     try:
-        listening = Listening(lent.socket, requests.answer)
+        listening = SocketServer(lent.socket, requests.answer)
     except OSError as error:
         raise StoreFailed(
             "socket_failed",
@@ -88,7 +88,7 @@ Answer = Callable[[list[bytes]], Sequence[bytes]]
 Admit = Callable[[int], bool]
 
 
-class Listening:
+class SocketServer:
     """Answers questions on a socket until it is closed; with `admit` only those of processes that
     the system names."""
 
@@ -124,33 +124,33 @@ class Listening:
     def _accept(self) -> None:
         while not self._closing:
             try:
-                line, _ = self._socket.accept()
+                connection, _ = self._socket.accept()
             except OSError:
                 if self._closing:
                     return
                 continue  # whoever called has gone again
             self._calls.acquire()
-            threading.Thread(target=self._serve, args=(line,), daemon=True).start()
+            threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
 
-    def _serve(self, line: socket.socket) -> None:
+    def _serve(self, connection: socket.socket) -> None:
         try:
-            with line, suppress(OSError, InvalidFrame):
-                if not self._may_ask(line):
+            with connection, suppress(OSError, InvalidFrame):
+                if not self._is_allowed(connection):
                     return
-                question = read_frame(line, READ_SECONDS)
-                line.settimeout(WRITE_SECONDS)
-                line.sendall(ACK)  # fails if nobody waits any more
+                question = read_frame(connection, READ_SECONDS)
+                connection.settimeout(WRITE_SECONDS)
+                connection.sendall(ACK)  # fails if nobody waits any more
                 answer = self._answer(question)
-                line.settimeout(WRITE_SECONDS)
-                write_frame(line, *answer)
+                connection.settimeout(WRITE_SECONDS)
+                write_frame(connection, *answer)
         finally:
             self._calls.release()
 
-    def _may_ask(self, line: socket.socket) -> bool:
+    def _is_allowed(self, connection: socket.socket) -> bool:
         """Where the system does not tell who calls, the modes of folder and socket must do."""
         peer = getattr(socket, "SO_PEERCRED", None)
         if peer is None:
             return self._admit is None
         size = struct.calcsize("3i")
-        process, user, _ = struct.unpack("3i", line.getsockopt(socket.SOL_SOCKET, peer, size))
+        process, user, _ = struct.unpack("3i", connection.getsockopt(socket.SOL_SOCKET, peer, size))
         return bool(user == os.getuid()) and (self._admit is None or self._admit(process))

@@ -26,7 +26,7 @@ from moot.protocols.presence import STREAM
 from moot.protocols.presence.machine import MACHINE as PRESENCE
 from moot.runner.lending import lent_settings
 from moot.runner.run_watch import UNWATCHED, RunWatch
-from moot.runner.taken_names import MayAdopt, StartWish, take_name
+from moot.runner.taken_names import MayAdopt, NameRequest, take_name
 from moot.usage.totals import UsageView, view_usage
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from moot.api.session import Session
     from moot.keys.running_names import NameLock
     from moot.protocols.presence.case import Reserving
-    from moot.runner.run_usage import UsageTaking
+    from moot.runner.run_usage import MeasuredStart
     from moot.usage.meter import RunUsage
     from moot.workspace.workspace import Workspace
 
@@ -96,28 +96,28 @@ def present(
     `process` is the key of the coding tool's process below which we run. If its hooks have joined
     under the same name by the end, the name is theirs and goes on.
     """
-    place, first = _require_welcome(session, name, scopes, work)
+    place, first = _require_can_join(session, name, scopes, work)
     place = place._replace(process_key=process)
-    wish = StartWish(name, place, tuple(scopes), adopt, may_adopt)
-    with _working(session, wish, first, reason, failed) as (acting, _lock):
+    request = NameRequest(name, place, tuple(scopes), adopt, may_adopt)
+    with _working(session, request, first, reason, failed) as (acting, _lock):
         yield acting
 
 
 @contextmanager
 def _working(
-    session: Session, wish: StartWish, first: Sequence[Reserving], reason: str, failed: Failed
+    session: Session, request: NameRequest, first: Sequence[Reserving], reason: str, failed: Failed
 ) -> Iterator[tuple[Session, NameLock]]:
     """The block of `present`, with the lock of the name, which a program may inherit."""
     from moot.api.mail.lapsed_duties import lapse_duties
     from moot.api.presence.tool_processes import is_in_session
 
-    taken = take_name(session, wish)
-    arrived = taken.arrived
-    session, name = arrived.session, arrived.name
+    taken = take_name(session, request)
+    agent = taken.agent
+    session, name = agent.session, agent.name
     workspace = session.workspace
     try:
         if not taken.has_adopted:
-            arrival.join(workspace, name, wish.place)
+            arrival.join(workspace, name, request.place)
         for command in first:
             with explaining_exited_holders(session, command, name):
                 workspace.engine.execute(STREAM, command, name)
@@ -130,10 +130,10 @@ def _working(
         with _never_raising(
             failed, "could not release and retire; what it holds goes stale by itself"
         ):
-            if wish.place.process_key is None or not is_in_session(workspace, name):
+            if request.place.process_key is None or not is_in_session(workspace, name):
                 arrival.release_and_retire(workspace, name, reason)
                 lapse_duties(workspace)
-                arrived.end(reason)
+                agent.end(reason)
                 taken.lock.remove()
         taken.lock.release()
 
@@ -209,7 +209,7 @@ def run(
     use to this run, on loopback; `docs/how-to/measure-usage.md` says how, and when they are left
     alone.
     """
-    from moot.runner.guard_proof import proving
+    from moot.runner.guard_proof import proving_guard
     from moot.runner.launching import prepare_start
     from moot.runner.run_usage import is_usage_wanted
 
@@ -218,26 +218,26 @@ def run(
     name = name if name is not None else _own_name(session)
     if adopt and name is None:
         raise Malformed("adopt whom?", code="no_name", hint="`moot run --adopt NAME -- COMMAND`")
-    place, first = _require_welcome(session, name, scopes, work)
+    place, first = _require_can_join(session, name, scopes, work)
     starts = prepare_start(session, words, unguarded=unguarded, mcp=mcp, watch=watch)
     tools = tuple(dict.fromkeys(start.tool for start in starts))
-    wish = StartWish(name, place, tuple(scopes), adopt, watch.consents_to_adoption)
-    with _working(session, wish, first, ENDED, watch.failed) as (agent, lock):
+    request = NameRequest(name, place, tuple(scopes), adopt, watch.consents_to_adoption)
+    with _working(session, request, first, ENDED, watch.failed) as (agent, lock):
         acting = agent.actor()
         watch.arrived(acting)
         with (
-            proving(agent, starts, watch) as prove,
+            proving_guard(agent, starts, watch) as prove,
             lent_settings(agent, watch.answer_hook) as lent,
             _watching_others(agent, watch),
         ):
             watch.starting(acting, tools)
             takes = is_usage_wanted(session, watch) if usage is None else usage
-            with _usage(agent, words, lent, place.work, watch, takes) as taking:
-                program = _Program(taking.words, output, lock)
-                found = {**lent, **taking.env}
+            with _usage(agent, words, lent, place.work, watch, takes) as measured:
+                program = _Program(measured.words, output, lock)
+                found = {**lent, **measured.env}
                 exit_status = _run_program(program, agent, found, watch, prove)
     unguarded_tools = tuple(one.tool for one in starts if one.problems)
-    return Ran(acting, exit_status, tools, unguarded_tools, _view(taking.total))
+    return Ran(acting, exit_status, tools, unguarded_tools, _view(measured.total))
 
 
 @contextmanager
@@ -248,23 +248,23 @@ def _usage(
     work: str | None,
     watch: RunWatch,
     takes: bool,
-) -> Iterator[UsageTaking]:
+) -> Iterator[MeasuredStart]:
     """What to start and what it finds: with its agent's name for its telemetry, and our trace."""
     from moot.runner.run_usage import (
         ATTRIBUTES_VARIABLE,
-        UsageTaking,
+        MeasuredStart,
         attributes_naming,
-        taking_usage,
+        measuring_usage,
     )
 
     inherited = agent.env.get(ATTRIBUTES_VARIABLE, "")
     named = {ATTRIBUTES_VARIABLE: attributes_naming(agent.actor(), inherited)}
     named |= watch.trace_variables()
     if not takes:
-        yield UsageTaking(words, named)
+        yield MeasuredStart(words, named)
         return
-    with taking_usage(agent, words, lent, work, watch) as taking:
-        yield taking._replace(env={**named, **taking.env})
+    with measuring_usage(agent, words, lent, work, watch) as measured:
+        yield measured._replace(env={**named, **measured.env})
 
 
 def _view(usage: RunUsage | None) -> UsageView | None:
@@ -287,7 +287,7 @@ def _own_name(session: Session) -> str | None:
     return session.acting
 
 
-def _require_welcome(
+def _require_can_join(
     session: Session, name: str | None, scopes: Sequence[str], work: str | None
 ) -> tuple[JoinDetails, list[Reserving]]:
     """Where a newcomer works and what it reserves first; Refused if it may not come in so."""

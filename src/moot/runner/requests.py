@@ -27,7 +27,7 @@ from moot.api.operation import OPERATIONS, all_operations
 from moot.core.errors import Malformed, MootError, Refused
 from moot.keys.runner_connection import NOT_MINE, OK, REFUSED
 from moot.runner import values
-from moot.runner.delegation import lies_in_project, paths_in
+from moot.runner.delegation import is_in_project, paths_in
 
 if TYPE_CHECKING:
     from moot.api.session import Session
@@ -113,7 +113,7 @@ class RunRequests:
         )
 
     def _require_in_project(self, session: Session, path: Path) -> None:
-        if not (path.is_absolute() and lies_in_project(session, path)):
+        if not (path.is_absolute() and is_in_project(session, path)):
             raise Refused(
                 "outside_project",
                 f"{path} is not in this project: `moot run` goes nowhere else for {self._agent}",

@@ -29,7 +29,7 @@ ATTRIBUTES_VARIABLE: Final = "OTEL_RESOURCE_ATTRIBUTES"
 _AGENT: Final = "moot.agent"
 
 
-class UsageTaking(NamedTuple):
+class MeasuredStart(NamedTuple):
     """What is started so that its tools report what they use, and the sum of what they do."""
 
     words: Sequence[str]
@@ -53,13 +53,13 @@ def is_usage_wanted(session: Session, watch: RunWatch) -> bool:
 
 
 @contextmanager
-def taking_usage(
+def measuring_usage(
     agent: Session,
     words: Sequence[str],
     lent: Mapping[str, str],
     work: str | None,
     watch: RunWatch,
-) -> Iterator[UsageTaking]:
+) -> Iterator[MeasuredStart]:
     """Take what the tools that `words` start report, for as long as the block lasts.
 
     `lent` is what the program finds of ours. Without a coding tool among the words, or where
@@ -72,15 +72,15 @@ def taking_usage(
     tools = find_started_tools(words, agent.env, str(agent.folder), find_program_paths)
     folder = lent.get(KEYS_VARIABLE)
 
-    def put_beside(usage: RunUsage) -> None:
+    def write_live(usage: RunUsage) -> None:
         if folder is not None:
             with suppress(OSError):  # a full disk: it is known when the run ends
                 write_live_usage(Path(folder), LiveUsage(usage, work))
 
     if not tools:
-        yield UsageTaking(words, {})
+        yield MeasuredStart(words, {})
         return
-    meter = UsageMeter(put_beside)
+    meter = UsageMeter(write_live)
     with ExitStack() as stack:
         # Last of all, when nothing more can come.
         stack.callback(lambda: _record(agent, meter.total, work, watch))
@@ -88,12 +88,12 @@ def taking_usage(
             address = stack.enter_context(receiving(meter.add))
         except OSError as error:
             watch.failed("what the tools use is not taken", error)
-            yield UsageTaking(words, {})
+            yield MeasuredStart(words, {})
             return
         switches = switch_usage_on(words, tools, address)
         for tool, why in switches.left_alone.items():
             watch.usage_unknown(tool, why)
-        yield UsageTaking(switches.words, switches.env, meter)
+        yield MeasuredStart(switches.words, switches.env, meter)
 
 
 def _record(agent: Session, usage: RunUsage | None, work: str | None, watch: RunWatch) -> None:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 # both until the second run ends.
 
 
-class Arrived:
+class RegisteredAgent:
     """A new agent is registered: the session that has its key, and its name."""
 
     def __init__(self, session: Session, name: str, loan: Loan | None = None) -> None:
@@ -48,11 +48,11 @@ class Arrived:
             _ask(self._loan, b"depart", self.name.encode(), reason.encode())
 
 
-def arrive_by_runner(session: Session, loan: Loan, name: str | None) -> Arrived:
+def register_by_runner(session: Session, loan: Loan, name: str | None) -> RegisteredAgent:
     """Let the run that lent our folder register a new agent, and get a folder with its key."""
     answer = _ask(loan, b"arrive", (name or "").encode())
     folder = KeyFolder(Path(os.fsdecode(answer[1])))
-    return Arrived(session.with_keys(folder), answer[0].decode(), loan)
+    return RegisteredAgent(session.with_keys(folder), answer[0].decode(), loan)
 
 
 def _ask(loan: Loan, *fields: bytes) -> list[bytes]:
@@ -71,7 +71,7 @@ def _ask(loan: Loan, *fields: bytes) -> list[bytes]:
 MayAdopt = Callable[[str, str], bool]
 
 
-class StartWish(NamedTuple):
+class NameRequest(NamedTuple):
     """Under which name somebody wants to start; None: a made-up one.
 
     `must_adopt`: its unfinished work is continued, or nothing starts. Else `may_adopt` is asked if
@@ -86,54 +86,54 @@ class StartWish(NamedTuple):
 
 
 class TakenName(NamedTuple):
-    """A name that is held for this process; `arrived` has the session with its key.
+    """A name that is held for this process; `agent` has the session with its key.
 
     `has_adopted`: it goes on with the work of an earlier session, and has joined so.
     """
 
-    arrived: Arrived
+    agent: RegisteredAgent
     lock: NameLock
     has_adopted: bool = False
 
 
-def take_name(session: Session, wish: StartWish) -> TakenName:
+def take_name(session: Session, request: NameRequest) -> TakenName:
     """Take the name that is wished for, or the next of its family; nobody else can have it then.
 
     Refused, with nothing changed, if its work must be continued and may not be.
     """
     from moot.api.presence import starting_names
 
-    if wish.must_adopt and wish.name is not None:
-        session.require_self_or_person(wish.name)
-    if session.keys.loan is not None or wish.name is None:
-        _require_no_adoption(wish)
-        arrived = _arrive_anew(session, wish.name)
-        workspace = arrived.session.workspace
-        lock = hold_name(workspace.folder, workspace.trust.origin, arrived.name)
-        return TakenName(arrived, lock)
-    workspace, adoption = session.workspace, _Adoption(session, wish)
-    if wish.must_adopt:
-        start = starting_names.take_for_adoption(workspace, wish.name, adoption.judge)
+    if request.must_adopt and request.name is not None:
+        session.require_self_or_person(request.name)
+    if session.keys.loan is not None or request.name is None:
+        _require_no_adoption(request)
+        agent = _register_new(session, request.name)
+        workspace = agent.session.workspace
+        lock = hold_name(workspace.folder, workspace.trust.origin, agent.name)
+        return TakenName(agent, lock)
+    workspace, adoption = session.workspace, _Adoption(session, request)
+    if request.must_adopt:
+        start = starting_names.take_for_adoption(workspace, request.name, adoption.judge)
     else:
-        is_own = session.acting in (None, wish.name) or session.acts_as_person()
-        may_adopt = wish.may_adopt if is_own and wish.may_adopt is not None else _never_adopt
-        start = starting_names.take_name(workspace, wish.name, adoption.judge, may_adopt)
+        is_own = session.acting in (None, request.name) or session.acts_as_person()
+        may_adopt = request.may_adopt if is_own and request.may_adopt is not None else _never_adopt
+        start = starting_names.take_name(workspace, request.name, adoption.judge, may_adopt)
     if start.adopts:
         try:
             adoption.adopt(start.name)
         except BaseException:
             start.lock.release()
             raise
-    return TakenName(Arrived(session, start.name), start.lock, start.adopts)
+    return TakenName(RegisteredAgent(session, start.name), start.lock, start.adopts)
 
 
-def _require_no_adoption(wish: StartWish) -> None:
+def _require_no_adoption(request: NameRequest) -> None:
     """An agent's own program takes on nobody else's name, so it cannot go on as one."""
-    if wish.must_adopt:
+    if request.must_adopt:
         raise Refused(
             "adoption_rejected",
-            f"the program of an agent adopts nobody's work, also not that of {wish.name}",
-            hint=f"in a terminal of your own: `moot run --adopt {wish.name} -- COMMAND`",
+            f"the program of an agent adopts nobody's work, also not that of {request.name}",
+            hint=f"in a terminal of your own: `moot run --adopt {request.name} -- COMMAND`",
         )
 
 
@@ -141,38 +141,38 @@ def _never_adopt(_name: str, _unfinished: str) -> bool:
     return False
 
 
-def _arrive_anew(session: Session, name: str | None) -> Arrived:
+def _register_new(session: Session, name: str | None) -> RegisteredAgent:
     """Register a new agent; where an agent's own program does this, its `moot run` does it."""
     if session.keys.loan is not None:
-        return arrive_by_runner(session, session.keys.loan, name)
-    return Arrived(session, register_fresh_name(session.workspace))
+        return register_by_runner(session, session.keys.loan, name)
+    return RegisteredAgent(session, register_fresh_name(session.workspace))
 
 
 class _Adoption:
     """Judges and makes an adoption; git and beads are asked once, if it comes to that."""
 
-    def __init__(self, session: Session, wish: StartWish) -> None:
+    def __init__(self, session: Session, request: NameRequest) -> None:
         self._session = session
-        self._wish = wish
+        self._wish = request
 
     @cached_property
     def _evidence(self) -> Evidence:
         return collect_evidence(self._wish.place.worktree)
 
     def judge(self, name: str) -> str:
-        workspace, wish = self._session.workspace, self._wish
+        workspace, request = self._session.workspace, self._wish
         return require_adoptable(
-            workspace, name, wish.place, self._evidence, wish.scopes, has_lock=True
+            workspace, name, request.place, self._evidence, request.scopes, has_lock=True
         )
 
     def adopt(self, name: str) -> None:
-        wish, endorser = self._wish, require_endorser(self._session, name)
+        request, endorser = self._wish, require_endorser(self._session, name)
         adoption.adopt(
             self._session.workspace,
             name,
-            wish.place,
+            request.place,
             self._evidence,
-            wish.scopes,
+            request.scopes,
             endorser,
             has_lock=True,
         )

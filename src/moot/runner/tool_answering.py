@@ -19,27 +19,27 @@ from typing import TYPE_CHECKING, Final
 from moot.api.opening import OpenWorkspaces
 from moot.core.errors import MootError
 from moot.keys.runner_connection import NOT_MINE, OK
-from moot.runner.lending import Listening, can_listen
+from moot.runner.lending import SocketServer, can_listen
 from moot.system.process_tree import find_tool, read_process
 
 if TYPE_CHECKING:
     from moot.api.session import Session
     from moot.runner.requests import AnswerHook
 
-ASKED: Final = b"hook_beside"
+REQUEST: Final = b"hook_beside"
 
 
 @contextmanager
-def hooks_answered(session: Session, answer_hook: AnswerHook) -> Iterator[None]:
+def answering_hooks(session: Session, answer_hook: AnswerHook) -> Iterator[None]:
     """Meanwhile the tool's hooks are answered here, where that is any use and can be had."""
     with ExitStack() as stack:
         with suppress(MootError, OSError):
-            if _is_of_use(session):
+            if _is_useful(session):
                 _listen(session, answer_hook, stack)
         yield
 
 
-def _is_of_use(session: Session) -> bool:
+def _is_useful(session: Session) -> bool:
     """Not on one machine alone, where nothing is saved that matters; nor beside a `moot run`, which
     answers. Processes are told apart without starting another one only where there is /proc."""
     from moot.api.guard.guarded_paths import find_guarded_folder
@@ -64,16 +64,16 @@ def _listen(session: Session, answer_hook: AnswerHook, stack: ExitStack) -> None
     stack.callback(note.withdraw)
 
     def answer(question: list[bytes]) -> Sequence[bytes]:
-        if len(question) < 2 or question[0] != ASKED:
+        if len(question) < 2 or question[0] != REQUEST:
             return (NOT_MINE,)
         if not hmac.compare_digest(question[1], note.secret):
             return (NOT_MINE,)
         answered = answer_hook(session, stays_open, question[2:])
         return (NOT_MINE,) if answered is None else (OK, *answered)
 
-    listening = Listening(note.socket, answer, lambda program: find_tool(program) == tool)
+    server = SocketServer(note.socket, answer, lambda program: find_tool(program) == tool)
     stack.callback(stays_open.close)
-    stack.callback(listening.close)
+    stack.callback(server.close)
     note.publish(_is_alive)
 
 

@@ -17,7 +17,7 @@ import msgspec
 from moot.api.guard.checks import note_incursions
 from moot.api.guard.copies import MOST_FILES_AT_ONCE, Copies, Editor
 from moot.api.guard.guarded_paths import GuardedPaths, find_guarded_paths
-from moot.api.observed.sessions import never_in_the_way
+from moot.api.observed.sessions import ignoring_errors
 from moot.api.session import read_presence
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def inspect_edit(
     held = index_by_key(inspector.others)
     for guarded in places:
         written = guarded.scopes
-        with never_in_the_way():
+        with ignoring_errors():
             written = tuple(_note_edit(session, guarded, inspector, call_id))
         if guarded.worktree_root == root:
             files += guarded.scopes
@@ -201,7 +201,7 @@ def inspect_command(
 
     editor, root = inspector.editor, guarded.worktree_root
     noted, files, looked_ns = list["Finding"](), list[str](), time.time_ns()
-    with never_in_the_way(), Copies(guarded.workspace, root) as copies:
+    with ignoring_errors(), Copies(guarded.workspace, root) as copies:
         copy_unreported_edits(guarded.workspace, copies, editor.at)
         if not only_reads(command.text):
             proved, files = _find_own_changes(session, command, copies, inspector, looked_ns)

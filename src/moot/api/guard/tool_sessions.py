@@ -156,7 +156,7 @@ def start_session(
     name.
     """
     from moot.api.guard.stale_reads import note_session_start
-    from moot.api.observed.sessions import begin_session, never_in_the_way
+    from moot.api.observed.sessions import begin_session, ignoring_errors
     from moot.api.presence import arrival
     from moot.api.presence.tool_processes import agent_for_hooks
 
@@ -177,7 +177,7 @@ def start_session(
 
         end_sub_agents(there, name, "", "its tool was started anew")
     root = guarded.worktree_root
-    with never_in_the_way():
+    with ignoring_errors():
         alive_at = sign.at if sign is not None else None
         begin_session(workspace, name, session.tool_session_name, alive_at)
         now = workspace.engine.clock()
@@ -332,11 +332,11 @@ def _find_command(
     from moot.api.guard.copies import Copies
     from moot.api.guard.held_changes import CommandBeginning
     from moot.api.guard.worktree_before import decode_worktree
-    from moot.api.observed.sessions import never_in_the_way
+    from moot.api.observed.sessions import ignoring_errors
     from moot.workspace.call_journal import Call, CallKind
 
     begun = None
-    with never_in_the_way(), Copies(guarded.workspace, guarded.worktree_root) as copies:
+    with ignoring_errors(), Copies(guarded.workspace, guarded.worktree_root) as copies:
         journal = copies.versions.journal
         begun = journal.find_begun(session.tool_session_name, call.id, call.tool)
     if begun is not None:
@@ -368,22 +368,22 @@ def _make_inspector(session: Session, editor: Editor) -> Inspector:
 def _record_use(
     session: Session, call: ToolCall, name: str, files: tuple[str, ...], alias: str
 ) -> None:
-    from moot.api.observed.sessions import ToolUse, never_in_the_way, record_use
+    from moot.api.observed.sessions import ToolUse, ignoring_errors, record_use
 
-    with never_in_the_way():
+    with ignoring_errors():
         tests = None if call.command is None else _tests_seen(session, call, call.command)
         use = ToolUse(call.tool, call.input, call.response, call.ok, alias, tests, call.model)
         record_use(session.workspace, name, session.tool_session_name, use, files)
 
 
 def _tests_seen(session: Session, call: ToolCall, command: str) -> str | None:
-    from moot.api.observed.seen_tests import look_at_tests
+    from moot.api.observed.seen_tests import find_test_result
     from moot.workspace.settings import read_settings_or_strictest
     from moot.workspace.user_folders import user_settings_file
 
     user_file = user_settings_file(session.env)
     named = read_settings_or_strictest(session.place.worktree, user_file).tests.command
-    return look_at_tests(command, call.ok, call.response, named.split(","))
+    return find_test_result(command, call.ok, call.response, named.split(","))
 
 
 def _note_sub_agent(session: Session, name: str) -> str:
@@ -470,10 +470,10 @@ def end_session(session: Session, *, reason: str) -> EndedSession | None:
         end_sub_agents(there, name, "", reason)
         return EndedSession(None)
     from moot.api.observed import sessions
-    from moot.api.observed.sessions import never_in_the_way
+    from moot.api.observed.sessions import ignoring_errors
     from moot.api.presence.arrival import leave
 
-    with never_in_the_way():
+    with ignoring_errors():
         record = session.tool_session_name
         sessions.end_session(there.workspace, name, record, "its session ended")
     from moot.api.mail.lapsed_duties import settle_after
@@ -484,8 +484,8 @@ def end_session(session: Session, *, reason: str) -> EndedSession | None:
 
 def _close_calls(session: Session, guarded: GuardedPaths) -> None:
     """Close the calls of this session whose end was never reported."""
-    from moot.api.observed.sessions import never_in_the_way
+    from moot.api.observed.sessions import ignoring_errors
     from moot.workspace.file_versions import FileVersions
 
-    with never_in_the_way(), FileVersions(guarded.workspace) as versions:
+    with ignoring_errors(), FileVersions(guarded.workspace) as versions:
         versions.journal.end_session(session.tool_session_name)

@@ -66,7 +66,9 @@ def read_guard(tool: str, guarded: GuardedPaths, env: Mapping[str, str]) -> Mark
     )
 
 
-def stamp_guard(tool: str, guarded: GuardedPaths, env: Mapping[str, str]) -> tuple[object, ...]:
+def fingerprint_guard(
+    tool: str, guarded: GuardedPaths, env: Mapping[str, str]
+) -> tuple[object, ...]:
     """Return a value that stays the same as long as none of the tool's files changes."""
     return tuple(_stamp(path) for path in _files_of(tool, guarded, env))
 

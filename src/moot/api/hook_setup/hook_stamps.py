@@ -23,16 +23,16 @@ PAUSE_SECONDS: Final = 60.0
 class Stamp(StrEnum):
     """What is noted, by the folder that it is in."""
 
-    SPOKE = "spoke"
+    HOOK_RAN = "spoke"
     TAKEN_OUT = "taken-out"
     KEPT = "kept"
 
 
-def stamp_spoken(workspace: Path, tool: str, worktree: Path, *, at_start: bool) -> None:
+def stamp_hook_ran(workspace: Path, tool: str, worktree: Path, *, at_start: bool) -> None:
     """Note that the hook speaks now. It is no matter if that cannot be written."""
-    spoke = last_stamped(workspace, Stamp.SPOKE, tool, worktree) or 0.0
+    spoke = last_stamped(workspace, Stamp.HOOK_RAN, tool, worktree) or 0.0
     if at_start or time.time() - spoke >= PAUSE_SECONDS:
-        stamp(workspace, Stamp.SPOKE, tool, worktree)
+        stamp(workspace, Stamp.HOOK_RAN, tool, worktree)
 
 
 def stamp(workspace: Path, kind: Stamp, tool: str, worktree: Path) -> None:
@@ -52,7 +52,7 @@ def last_stamped(workspace: Path, kind: Stamp, tool: str, worktree: Path) -> flo
         return None
 
 
-def forget(workspace: Path, kind: Stamp, tool: str, worktree: Path) -> None:
+def remove_stamp(workspace: Path, kind: Stamp, tool: str, worktree: Path) -> None:
     file = _file(workspace, kind, tool, worktree)
     with suppress(OSError):
         os.unlink(file)

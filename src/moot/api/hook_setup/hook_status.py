@@ -156,11 +156,11 @@ NOTES_RULES: Final[tuple[Rule[Setups], ...]] = (
 READING: Final = ("told", "silent", "outdated")
 _UNTRUSTED: Final = "hook_untrusted"
 # What is typed against each problem; the rest is mended by installing anew.
-_MENDS: Final[Mapping[str, str]] = {
+_FIXES: Final[Mapping[str, str]] = {
     _UNTRUSTED: "moot hook install {tool} --trust",
     "hook_switched_off": "${{EDITOR:-vi}} {where}",
 }
-_USUAL_MEND: Final = "moot hook install {tool}"
+_USUAL_FIX: Final = "moot hook install {tool}"
 
 
 def find_tool_states(guarded: GuardedPaths, env: Mapping[str, str]) -> Iterator[ToolHooks]:
@@ -174,13 +174,13 @@ def find_tool_states(guarded: GuardedPaths, env: Mapping[str, str]) -> Iterator[
 def _state_of(tool: str, guarded: GuardedPaths, env: Mapping[str, str], here: Path) -> ToolHooks:
     root = guarded.worktree_root
     found = shutil.which(tool, path=env.get("PATH")) is not None
-    file, problems = _look(tool, guarded, env)
+    file, problems = _find_installed_or_problem(tool, guarded, env)
     if file is None and not problems and found:
         problems = (_finding("hook_not_installed", f"{tool} does not ask before it edits"),)
     trusted = None
     if file is not None and _asks_for_trust(tool, file):
         trusted = all(problem.code != _UNTRUSTED for problem in problems)
-    spoke = last_stamped(guarded.workspace, Stamp.SPOKE, tool, root)
+    spoke = last_stamped(guarded.workspace, Stamp.HOOK_RAN, tool, root)
     server = None if tool == GIT else find_entry(find_tool(tool), guarded, env)
     flaw = None if server is None else server.flaw
     return ToolHooks(
@@ -192,7 +192,7 @@ def _state_of(tool: str, guarded: GuardedPaths, env: Mapping[str, str], here: Pa
         trusted=trusted,
         last_spoke_at=None if spoke is None else to_text(int(spoke * SECOND)),
         wrong=problems[0].message if problems else None,
-        mend=_mend(tool, problems[0], root, here) if problems else None,
+        mend=_fix_command(tool, problems[0], root, here) if problems else None,
         found=found,
         findings=problems,
         mcp_file=None if server is None else str(server.file),
@@ -211,7 +211,7 @@ def _reading_of(
     return outdated if find_tool(tool).is_outdated(file, place_of(guarded, env)) else told
 
 
-def _look(
+def _find_installed_or_problem(
     tool: str, guarded: GuardedPaths, env: Mapping[str, str]
 ) -> tuple[SettingsFile | None, tuple[Finding, ...]]:
     try:
@@ -227,10 +227,10 @@ def _asks_for_trust(tool: str, file: SettingsFile) -> bool:
     return file.reach is not Reach.USER or not find_tool(tool).trusts_user_settings
 
 
-def _mend(tool: str, problem: Finding, root: Path, here: Path) -> str:
+def _fix_command(tool: str, problem: Finding, root: Path, here: Path) -> str:
     """A command that can be typed where the caller stands."""
     where = shlex.quote(problem.where or "")
-    command = _MENDS.get(problem.code, _USUAL_MEND).format(tool=tool, where=where)
+    command = _FIXES.get(problem.code, _USUAL_FIX).format(tool=tool, where=where)
     is_elsewhere = root != here and command.startswith("moot")
     return f"cd {shlex.quote(str(root))} && {command}" if is_elsewhere else command
 

@@ -21,8 +21,8 @@ from moot.api.hook_setup.original_files import (
     exclude_file,
     hide_installed_files,
     plan_bytes,
+    remover_for,
     require_readable,
-    take_out_of,
 )
 from moot.api.hook_setup.worktrees import all_worktrees, is_tracked, place_of
 from moot.coding_tools import NAMES, all_tools, find_tool
@@ -104,7 +104,7 @@ def install_hooks(
         changed = [
             file.path
             for file, data in put_in
-            if records.of(file).write(file.path, data, take_out_of(file), shared=share)
+            if records.of(file).write(file.path, data, remover_for(file), shared=share)
         ]
         changed += [file.path for file in plan.take_out if records.restore(file)]
         hide_installed_files(guarded.worktree_root, records.workspace)
@@ -245,7 +245,7 @@ class _Records:
         return self._user
 
     def restore(self, file: InstalledFile) -> bool:
-        return self.of(file).restore(file.path, take_out_of(file))
+        return self.of(file).restore(file.path, remover_for(file))
 
     def all_or_nothing(self, *files: InstalledFile) -> AbstractContextManager[None]:
         """A block that changes these files together with what is remembered of them."""

@@ -23,10 +23,10 @@ from moot.workspace.find import git_common_dir
 FILE: Final = "hooks/installed.json"
 
 # A file's bytes without what is ours; None if nothing is left. Without ours in it: the same bytes.
-Mend = Callable[[bytes], bytes | None]
+TakeOut = Callable[[bytes], bytes | None]
 
 
-def _as_it_is(data: bytes) -> bytes | None:
+def _unchanged(data: bytes) -> bytes | None:
     return data
 
 
@@ -56,7 +56,7 @@ class OriginalFiles:
         return tuple(file for file in mine if not file.is_relative_to(workspace))
 
     def write(
-        self, path: Path, data: bytes, mend: Mend = _as_it_is, *, shared: bool = False
+        self, path: Path, data: bytes, take_out: TakeOut = _unchanged, *, shared: bool = False
     ) -> bool:
         """Put `data` in place of what is there, remembering that first. False: it was so.
 
@@ -71,20 +71,20 @@ class OriginalFiles:
             return False
         if known is None or _digest(before) != known.after:
             folders = known.folders if known is not None else _missing(path.parent)
-            known = Before(None if before is None else mend(before), "", folders)
+            known = Before(None if before is None else take_out(before), "", folders)
         self._files[str(path)] = msgspec.structs.replace(known, after=_digest(data), shared=shared)
         self._save()
         put(path, data)
         return True
 
-    def restore(self, path: Path, mend: Mend) -> bool:
-        """Undo: exactly if the file is as we left it, else by `mend` (None: no file is left)."""
+    def restore(self, path: Path, take_out: TakeOut) -> bool:
+        """Undo: exactly if the file is as we left it, else by `take_out`."""
         now = bytes_of(path)
         known = self._files.pop(str(path), None)
         if known is not None and now is not None and _digest(now) == known.after:
             data = known.data
         else:
-            data = now if now is None else mend(now)
+            data = now if now is None else take_out(now)
         changed = data != now
         if changed:
             put(path, data)
@@ -144,21 +144,21 @@ def plan_bytes(file: InstalledFile) -> bytes:
     return file.merge(None if before is None else _decode(before, file.path)).encode()
 
 
-def take_out_of(file: InstalledFile) -> Mend:
+def remover_for(file: InstalledFile) -> TakeOut:
     """Return how ours is taken out of its bytes; refused if they cannot be read."""
 
-    def mend(now: bytes) -> bytes | None:
-        left = file.mend(_decode(now, file.path))
+    def take_out(now: bytes) -> bytes | None:
+        left = file.take_out(_decode(now, file.path))
         return None if left is None else left.encode()
 
-    return mend
+    return take_out
 
 
 def require_readable(file: InstalledFile) -> None:
     """Refused if ours could not be taken out of it."""
     before = bytes_of(file.path)
     if before is not None:
-        take_out_of(file)(before)
+        remover_for(file)(before)
 
 
 def _decode(data: bytes, path: Path) -> str:

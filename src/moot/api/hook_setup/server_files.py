@@ -37,7 +37,7 @@ from moot.core.findings import Finding, Severity
 if TYPE_CHECKING:
     from moot.coding_tools.settings import InstalledFile, Place
 
-_ANEW: Final = "`moot hook install {}` writes it anew"
+_REWRITES: Final = "`moot hook install {}` writes it anew"
 
 
 class PlannedEntry(NamedTuple):
@@ -101,7 +101,7 @@ def _holds_ours(file: InstalledFile) -> bool:
     """Would taking ours out change it?"""
     try:
         text = file.path.read_text("utf-8")
-        return file.mend(text) != text
+        return file.take_out(text) != text
     except (OSError, ValueError, MootError):
         return False
 
@@ -131,7 +131,7 @@ def without_entry(file: InstalledFile) -> InstalledFile:
     """The same file, in which something of ours is taken out where it would be put in."""
 
     def merge(before: str | None) -> str:
-        return "" if before is None else file.mend(before) or ""
+        return "" if before is None else file.take_out(before) or ""
 
     return file._replace(merge=merge)
 
@@ -140,11 +140,11 @@ def _join(one: InstalledFile, two: InstalledFile) -> InstalledFile:
     def merge(before: str | None) -> str:
         return two.merge(one.merge(before))
 
-    def mend(now: str) -> str | None:
-        left = one.mend(now)
-        return None if left is None else two.mend(left)
+    def take_out(now: str) -> str | None:
+        left = one.take_out(now)
+        return None if left is None else two.take_out(left)
 
-    return one._replace(merge=merge, mend=mend)
+    return one._replace(merge=merge, take_out=take_out)
 
 
 def _has_entry(tool: CodingTool, path: Path) -> bool:
@@ -232,7 +232,7 @@ def _unreadable(tool: CodingTool) -> EntryFlaw:
 def _flaws(tool: CodingTool, found: FoundServer) -> Iterator[EntryFlaw]:
     import shutil
 
-    program, anew = found.command[0], _ANEW.format(tool.name)
+    program, anew = found.command[0], _REWRITES.format(tool.name)
     if shutil.which(program, path=found.env.get("PATH")) is None:
         message = f"{program} is not there, and {tool.name} starts it: {NO_TOOLS}"
         yield EntryFlaw("mcp_moot_missing", message, anew)

@@ -22,7 +22,7 @@ class ToolHooks(msgspec.Struct, frozen=True):
     `file` holds its hooks, if it is `installed`; `reach` says whom that file serves: `local`,
     `project` or `user`. `trusted` is None where the tool asks for none. `last_spoke_at` is when a
     hook of it last called here. `wrong` is what keeps it from working, the first of `findings`;
-    `mend` the command to type against it. `found`: the tool is on PATH. `mcp_file` has it start
+    `mend` the command that fixes it. `found`: the tool is on PATH. `mcp_file` has it start
     `moot mcp`, if it does; `mcp_wrong` is what keeps that from working, `mcp_mend` what to do.
     `reading` is whether its model is `told` who holds what it reads: `silent` if settings say so,
     `outdated` if the hooks are an earlier moot's, which `moot run` and `moot hook install` renew.

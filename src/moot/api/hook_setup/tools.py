@@ -91,7 +91,7 @@ def install(
     git; without, an entry of ours is taken out. Refused as `settings_unreadable` if a file cannot
     be merged, as `inner_repository` inside a repository of its own; then none is touched.
     """
-    from moot.api.hook_setup.hook_stamps import Stamp, forget
+    from moot.api.hook_setup.hook_stamps import Stamp, remove_stamp
     from moot.api.hook_setup.hook_status import find_problems
     from moot.api.hook_setup.install import WantedParts, install_hooks, uninstall_hooks
 
@@ -105,7 +105,7 @@ def install(
         if done.changed and not share:  # it was asked for whole
             uninstall_hooks(tool, guarded, env=session.env)
         raise
-    forget(guarded.workspace, Stamp.TAKEN_OUT, tool, guarded.worktree_root)
+    remove_stamp(guarded.workspace, Stamp.TAKEN_OUT, tool, guarded.worktree_root)
     problems = find_problems(session.folder, session.env, session.home)
     changed = [str(path) for path in done.changed]
     server = _mcp_set_up(tool, guarded, session.env, done.no_server) if mcp else None
@@ -176,15 +176,15 @@ def _uninstall_in(
     session: Session, tool: str, guarded: GuardedPaths, roots: Sequence[Path]
 ) -> list[Path]:
     """Take one tool's hooks out of these worktrees, and put on record that nobody watches them."""
-    from moot.api.hook_setup.hook_stamps import Stamp, forget, last_stamped, stamp
+    from moot.api.hook_setup.hook_stamps import Stamp, last_stamped, remove_stamp, stamp
     from moot.api.hook_setup.install import uninstall_hooks
 
     changed: list[Path] = []
     for root in roots:
         changed += uninstall_hooks(tool, replace(guarded, worktree_root=root), env=session.env)[1]
     for root in roots:
-        if last_stamped(guarded.workspace, Stamp.SPOKE, tool, root) is not None:
-            forget(guarded.workspace, Stamp.SPOKE, tool, root)
+        if last_stamped(guarded.workspace, Stamp.HOOK_RAN, tool, root) is not None:
+            remove_stamp(guarded.workspace, Stamp.HOOK_RAN, tool, root)
             stamp(guarded.workspace, Stamp.TAKEN_OUT, tool, root)  # for sessions that go on
         if changed and tool in CODING_TOOLS:
             from moot.api.observed.sessions import note_hook_removed
@@ -240,10 +240,10 @@ def ensure_hooks(
     from moot.api.hook_setup.install import WantedParts, install_hooks, is_installed, is_outdated
 
     if not is_installed(tool, guarded, env=env):
-        from moot.api.hook_setup.hook_stamps import Stamp, forget
+        from moot.api.hook_setup.hook_stamps import Stamp, remove_stamp
 
         install_hooks(tool, guarded, WantedParts(server=mcp), env=env)
-        forget(guarded.workspace, Stamp.TAKEN_OUT, tool, guarded.worktree_root)
+        remove_stamp(guarded.workspace, Stamp.TAKEN_OUT, tool, guarded.worktree_root)
         return True
     if is_outdated(tool, guarded, env=env):
         from moot.api.hook_setup.server_files import find_entry

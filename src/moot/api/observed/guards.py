@@ -89,7 +89,7 @@ def guards_of_active(workspace: Workspace, names: Iterable[str]) -> dict[str, st
 def count_unguarded(workspace: Workspace) -> int:
     """How many work here now while nobody checks their edits: only of a session or run on record is
     that known."""
-    names = dict.fromkeys(row.agent for _stream, row in all_rows(workspace))
+    names = dict.fromkeys(row.agent for _stream, row in list_all_rows(workspace))
     active = filter(_is_active(workspace), names)
     return sum(_guard_of(workspace, name) is Guard.UNGUARDED for name in active)
 
@@ -110,7 +110,7 @@ def _is_active(workspace: Workspace) -> Callable[[str], bool]:
 
 def list_unguarded(workspace: Workspace) -> list[UnguardedSpan]:
     """The times in which tools worked unchecked, of the newest runs, oldest first."""
-    rows = [row for row in all_rows(workspace) if row[1].session.startswith(RUN)]
+    rows = [row for row in list_all_rows(workspace) if row[1].session.startswith(RUN)]
     newest = sorted(rows, key=lambda row: (row[1].at, row[0]))[-MOST_RUNS:]
     return [span for stream, _ in newest for span in _spans_of(_state(workspace, stream))]
 
@@ -118,7 +118,7 @@ def list_unguarded(workspace: Workspace) -> list[UnguardedSpan]:
 def _guard_of(workspace: Workspace, name: str) -> Guard | None:
     states = [
         state
-        for stream, _ in rows_of(workspace, name)
+        for stream, _ in list_rows(workspace, name)
         if not (state := _state(workspace, stream)).ended
     ]
     sessions = [state.session for state in states if not state.session.startswith(RUN)]
@@ -143,13 +143,13 @@ def _spans_of(state: State) -> Iterator[UnguardedSpan]:
         yield UnguardedSpan(state.agent, tool, to_text(state.blind_since), None, state.blind_why)
 
 
-def rows_of(workspace: Workspace, agent: str) -> list[tuple[str, SessionRow]]:
+def list_rows(workspace: Workspace, agent: str) -> list[tuple[str, SessionRow]]:
     with workspace.store.read() as view:
         rows = view.rows(SESSION_SPACE, f"{PROTOCOL}/{agent}~", limit=_PAGE)
     return [(row.key, msgspec.json.decode(row.value, type=SessionRow)) for row in rows]
 
 
-def all_rows(workspace: Workspace) -> Iterator[tuple[str, SessionRow]]:
+def list_all_rows(workspace: Workspace) -> Iterator[tuple[str, SessionRow]]:
     after = ""
     while True:
         with workspace.store.read() as view:
@@ -185,7 +185,7 @@ def note_unguarded(
         _execute(workspace, agent, tool, BeginObserving(session=f"{RUN}{tool}"), stop)
 
 
-def note_hook_spoke(workspace: Workspace, agent: str, tool: str, at: Millis) -> None:
+def note_hook_ran(workspace: Workspace, agent: str, tool: str, at: Millis) -> None:
     """A hook has spoken after all, at that time: until then nobody checked."""
     state = open_record(workspace, agent, f"{RUN}{tool}").state
     if state.blind_since is not None and state.blind_since < at:
@@ -193,14 +193,14 @@ def note_hook_spoke(workspace: Workspace, agent: str, tool: str, at: Millis) -> 
         _execute(workspace, agent, tool, gap)
 
 
-def when_hook_spoke(workspace: Workspace, agent: str, tool: str, since: Millis) -> Millis | None:
+def first_hook_time(workspace: Workspace, agent: str, tool: str, since: Millis) -> Millis | None:
     """When a hook of this tool first began a session of `agent`, since then; None: it has not."""
-    return min((row.at for row in _sessions_begun(workspace, agent, tool, since)), default=None)
+    return min((row.at for row in _hooked_sessions(workspace, agent, tool, since)), default=None)
 
 
-def count_spoken(workspace: Workspace, agent: str, tool: str, since: Millis) -> int:
+def count_hooked_sessions(workspace: Workspace, agent: str, tool: str, since: Millis) -> int:
     """How many sessions of this tool hooks have begun as `agent`, since then."""
-    return sum(1 for _ in _sessions_begun(workspace, agent, tool, since))
+    return sum(1 for _ in _hooked_sessions(workspace, agent, tool, since))
 
 
 def end_run(
@@ -209,27 +209,27 @@ def end_run(
     """A tool's program has ended. `files` are those that changed meanwhile; they are noted only if
     no hook has spoken. By whom they were changed is not known."""
     record = open_record(workspace, agent, f"{RUN}{tool}")
-    spoke_at = when_hook_spoke(workspace, agent, tool, since)
+    spoke_at = first_hook_time(workspace, agent, tool, since)
     if not record.state.agent:
         return
     commands: list[Command] = []
     if spoke_at is not None:
-        note_hook_spoke(workspace, agent, tool, spoke_at)
+        note_hook_ran(workspace, agent, tool, spoke_at)
     else:
         changed = tuple(files)[:MOST_FILES]
         commands += [NoteUnseenChanges(files=changed)] if changed else []
     _execute(workspace, agent, tool, *commands, EndObserving(reason=ENDED))
 
 
-def was_asked(workspace: Workspace, tool: str, session: str) -> bool:
+def was_hook_asked(workspace: Workspace, tool: str, session: str) -> bool:
     """True if a hook has ever spoken for this session of a tool, whoever it acted as."""
-    return any(row.session == f"{tool}:{session}" for _stream, row in all_rows(workspace))
+    return any(row.session == f"{tool}:{session}" for _stream, row in list_all_rows(workspace))
 
 
-def _sessions_begun(
+def _hooked_sessions(
     workspace: Workspace, agent: str, tool: str, since: Millis
 ) -> Iterator[SessionRow]:
-    for _, row in rows_of(workspace, agent):
+    for _, row in list_rows(workspace, agent):
         if row.session.startswith(f"{tool}:") and row.at >= since:
             yield row
 
@@ -266,17 +266,17 @@ class AgentTool(NamedTuple):
 
 def find_tools(workspace: Workspace, names: Iterable[str]) -> dict[str, AgentTool]:
     """The newest tool of each agent; who works without a known one is left out."""
-    newest = {name: _newest(row for _, row in rows_of(workspace, name)) for name in names}
+    newest = {name: _newest_tool(row for _, row in list_rows(workspace, name)) for name in names}
     return {name: tool for name, tool in newest.items() if tool is not None}
 
 
-def _newest(rows: Iterable[SessionRow]) -> AgentTool | None:
+def _newest_tool(rows: Iterable[SessionRow]) -> AgentTool | None:
     """A session that a hook began says more than the run around it, which is older."""
-    known = [(row.at, tool) for row in rows if (tool := _read(row.session)) is not None]
+    known = [(row.at, tool) for row in rows if (tool := _parse_tool(row.session)) is not None]
     return max(known, key=lambda one: (bool(one[1].session), one[0]), default=(0, None))[1]
 
 
-def _read(session: str) -> AgentTool | None:
+def _parse_tool(session: str) -> AgentTool | None:
     if session.startswith(RUN):
         return AgentTool(session.removeprefix(RUN))
     tool, _, identity = session.partition(":")

@@ -111,7 +111,7 @@ class _Part(NamedTuple):
     joint: str
 
 
-def look_at_tests(
+def find_test_result(
     command: str, ok: bool | None, response: Any, named: Sequence[str] = ()
 ) -> SeenTests | None:
     """How tests ended that this command ran; None if it ran none. `named` are further commands

@@ -114,7 +114,7 @@ def note_hooks_kept(workspace: Workspace, agent: str, tool: str) -> None:
             workspace.engine.execute(record.stream, gap, agent)
 
 
-def is_hook_heard(workspace: Workspace, agent: str, tool: str) -> bool:
+def has_hook_run(workspace: Workspace, agent: str, tool: str) -> bool:
     """True if a session of `tool` is watched now: a hook spoke after the newest stop."""
     records = _open_sessions(workspace, agent, tool)
     return any(record.state.blind_since is None for record in records)
@@ -266,7 +266,7 @@ class ToolUse(msgspec.Struct, frozen=True):
 
 
 @contextmanager
-def never_in_the_way() -> Iterator[None]:
+def ignoring_errors() -> Iterator[None]:
     """Trouble with watching is no trouble of whoever is watched."""
     with suppress(MootError, OSError, ValueError, RecursionError):
         yield

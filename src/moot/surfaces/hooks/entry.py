@@ -208,13 +208,13 @@ def too_late(call: HookCall | None, env: Mapping[str, str], here: str) -> Reply:
 def _note_hook_ran(call: HookCall, session: Session) -> None:
     """Note that this tool's hook has run here. Nothing depends on it, so errors are ignored."""
     from moot.api.guard.guarded_paths import find_guarded_folder
-    from moot.api.hook_setup.hook_stamps import stamp_spoken
+    from moot.api.hook_setup.hook_stamps import stamp_hook_ran
 
     with suppress(MootError, OSError):
         guarded = find_guarded_folder(session.folder, session.home)
         if guarded is not None:
             root, at_start = guarded.worktree_root, call.moment is HookMoment.START
-            stamp_spoken(guarded.workspace, call.tool.name, root, at_start=at_start)
+            stamp_hook_ran(guarded.workspace, call.tool.name, root, at_start=at_start)
 
 
 def check_commit(

@@ -17,7 +17,7 @@ from typing import Final
 from moot.api.session import Session
 from moot.core.errors import Refused
 from moot.runner.moot_run import WITHHELD, in_tool_session, present_in_tool
-from moot.runner.tool_answering import hooks_answered
+from moot.runner.tool_answering import answering_hooks
 from moot.surfaces.environment import read_epoch, read_stale_time
 from moot.surfaces.hooks.hook_server import answer_tools_hook
 from moot.surfaces.terminal.answer import say_aside
@@ -55,10 +55,10 @@ class Caller:
         name = joined.actor()
         return joined.acting_as(name, joined.epoch)
 
-    def hooks_answered(self) -> AbstractContextManager[None]:
+    def answering_hooks(self) -> AbstractContextManager[None]:
         """Meanwhile the hooks of the same tool are answered by this process, on a machine that
         joined a keeper."""
-        return hooks_answered(self._open(), answer_tools_hook)
+        return answering_hooks(self._open(), answer_tools_hook)
 
     def _join(self) -> Session:
         session = self._open()

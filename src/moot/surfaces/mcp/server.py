@@ -36,7 +36,7 @@ def serve(env: Mapping[str, str], folder: Path) -> None:
     """Serve one client on standard input and output until it goes."""
     withhold_passphrase()
     caller = Caller(env, folder)
-    with caller.hooks_answered():
+    with caller.answering_hooks():
         asyncio.run(_serve(Calls(caller)))
 
 
