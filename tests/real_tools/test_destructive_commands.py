@@ -36,17 +36,19 @@ def refused(heard: str) -> list[str]:
 
 
 @EACH
-def test_what_an_alias_destroyed_is_on_record_and_comes_back(
+def test_the_holder_learns_what_an_alias_destroyed_and_restores_it(
     project: ToolProject, tool: Tool
 ) -> None:
-    """Git's aliases are not looked into beforehand: the look afterwards finds it."""
+    """Moot does not read git's aliases. After the command it finds the change, and accuses nobody:
+    that no other command ran proves nothing."""
     project.edit_as_crane("kept.txt", WORK)
     assert project.git("config", "alias.tidy", "checkout -- .").code == 0
     model = project.play(tool.shell("git tidy"))
     assert project.file("kept.txt").read_text("utf-8") == "one\n"
-    (noted,) = project.events("INCURSION")
-    assert noted["from_agent"] == OTTER
-    assert "this changed files that others hold" in model.heard
+    assert project.events("INCURSION") == []
+    assert "this changed files that others hold" not in model.heard
+    inbox = str(project.ok("inbox", MOOT_AGENT=CRANE))
+    assert f"changed while {OTTER}'s command ran; no one else known to Moot was at work" in inbox
     project.ok("undo", "kept.txt", MOOT_AGENT=CRANE)
     assert project.file("kept.txt").read_text("utf-8") == WORK
 
