@@ -1,8 +1,8 @@
 """What a coding tool itself does with an edit: what it sends, checks and writes.
 
-The checks are those that were measured on the real tools (docs/hooks.md, "Not from
-memory"): Claude Code refuses to write a file that changed since it was read; the others write a
-whole file over whatever is there, and apply a part to the file as it is.
+The checks are those that were measured on the real tools (docs/hooks.md): Claude Code refuses to
+write a file that changed since it was read; the others write a whole file over whatever is there,
+and apply a part to the file as it is.
 """
 
 from __future__ import annotations
