@@ -117,7 +117,7 @@ def test_a_scope_of_another_is_refused_and_the_newcomer_ends(session: Session) -
 
 
 def test_failing_to_leave_is_told_and_hides_nothing(session: Session, project: Project) -> None:
-    """Whoever was ended by another can give nothing back; the block's own end still counts."""
+    """An agent that another ended can release nothing; the block's own result still counts."""
     failures: list[tuple[str, str]] = []
 
     def note(what: str, error: Exception) -> None:

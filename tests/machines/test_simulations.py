@@ -24,7 +24,7 @@ POSTGRES_SEEDS, MEMORY_SEEDS, DISK_SEEDS = 20, 100, 20
 
 @pytest.fixture(autouse=True)
 def _turns_are_short(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All are one thread here: whoever waits for a turn waits until it is over by itself."""
+    """All agents share one thread here: one that waits for a turn waits until its time is up."""
     monkeypatch.setattr("moot.hosts.turns.TURN_SECONDS", 0.002)
     monkeypatch.setattr("moot.hosts.joined_engine.PAUSE_SECONDS", 0.0)
     monkeypatch.setattr("moot.hosts.joined_engine.HURRIED_SECONDS", -1.0)

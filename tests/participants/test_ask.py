@@ -587,6 +587,6 @@ def test_a_session_file_that_a_participant_deletes_ends_the_run_by_name(
     assert peopled.refused("ask", QUESTION, "--with", specs) == ("unreadable_file", 4)
     assert state_of(peopled, "q-1").stopped == "failed"
     assert peopled.refused("ask", "--resume", "q-1") == ("unreadable_file", 4)  # put back, in vain
-    words = ("decide", "q-1", "veto", "--reason", "Once more, without it.")
+    words = ("decide", "q-1", "veto", "--reason", "Again, without it.")
     after = peopled.ok(*words, MOOT_PASSPHRASE_FILE=passphrase)["decision"]
     assert after["superseded_by"] == "q-2"

@@ -62,7 +62,7 @@ def test_what_all_agree_on_at_once_is_over(project: Project) -> None:
 def test_an_objection_is_answered_in_a_session_of_its_own(project: Project) -> None:
     surest = vote("reject", 0.9, "It loses data.", body="### Why\n\n<b>see</b> the log")
     votes = {
-        ANN: [surest, vote("approve", 0.7, "Mended.")],
+        ANN: [surest, vote("approve", 0.7, "Fixed.")],
         OTTER: [YES, YES],
         CRANE: [NO, YES],
         BOB: [YES, YES],

@@ -120,7 +120,7 @@ def test_a_speaker_is_told_the_context_and_what_was_said(tmp_path: Path) -> None
 def test_an_entry_that_would_break_the_file_is_contained(
     tmp_path: Path, bad: dict[str, Any]
 ) -> None:
-    """Asked once more with the findings; the second one stands, and nothing of the first."""
+    """It is asked again with the findings; only the second reply is recorded."""
     debate = DebateFile(tmp_path, max_rounds=1)
     crane = Voice(bad, entry("reject"))
     assert debate.run(Voice(entry()), crane).stop is StopReason.SETTLED
@@ -165,7 +165,7 @@ def test_in_a_free_debate_all_think_at_the_same_time(tmp_path: Path) -> None:
 
 @pytest.mark.requirement("AGT-020")
 def test_nobody_speaks_out_of_turn(tmp_path: Path) -> None:
-    """A second run on the same file: whoever comes second finds the turn taken."""
+    """Of two runs on the same file, the second finds the turn taken."""
     debate = DebateFile(tmp_path, max_rounds=1)
 
     def meanwhile(_brief: Any) -> dict[str, Any]:

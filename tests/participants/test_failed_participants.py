@@ -174,7 +174,7 @@ def test_in_a_free_debate_only_the_one_who_failed_is_skipped(tmp_path: Path) -> 
 
 @pytest.mark.requirement("DEC-032")
 def test_a_run_that_may_not_take_longer_skips_nobody(tmp_path: Path) -> None:
-    """Whoever was ended because our own time was over has not failed."""
+    """A participant that was ended because the run's own time was over has not failed."""
     from moot.agents.runnable import Budget
 
     debate, times = DebateFile(tmp_path), iter([0.0, 0.0, 0.0, 0.0])

@@ -1,4 +1,4 @@
-"""A run while it goes on: a table for whoever watches, lines for logs, labels for voices."""
+"""The output of a run in progress: a table at a terminal, lines for logs, labels for voices."""
 
 from __future__ import annotations
 

@@ -132,7 +132,7 @@ class CommandLine:
 class OwnFolder:
     """The command line, where an agent acts in the key folder that its `moot run` has lent it.
 
-    Whoever else acts has the user's own folder. A lender is a process of its own, in another
+    All other actors have the user's own folder. A lender is a process of its own, in another
     folder, and ends with the story.
     """
 

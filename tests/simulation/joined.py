@@ -1,7 +1,7 @@
 """The same bad world with several machines: each process is on a machine that joined, with a copy
 of its own, and its line to the keeper may break before a question arrives, or before its answer.
 
-A fault may also strike the keeper while it answers: then it is started anew, and whoever asked has
+A fault may also strike the keeper while it answers: then it is started again, and the client has
 lost its line. What is said goes through the real encoding; only the socket is left out, so that a
 seed stays a whole history.
 """
@@ -154,7 +154,7 @@ class JoinedSimulator(Simulator):
         super()._settle()
 
     def check(self) -> None:
-        """Each looks for news once more, also who has just done so."""
+        """Let each host sync again, also one that has just done so."""
         for process in self.processes:
             assert isinstance(process.engine, JoinedEngine)
             process.engine._copy.sync()

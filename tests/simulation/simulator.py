@@ -384,7 +384,7 @@ def _short(result: JobOutcome | MootError) -> str:
 
 def _is_first_or_same(before: object, result: JobOutcome) -> bool:
     """In the same moment on the same state somebody who does not know that a command was run can
-    sign the very same record once more; it stands there once."""
+    sign exactly the same record again; it is stored once."""
     if not isinstance(before, JobOutcome):
         return True
     return [one.hash for one in before.recorded] == [one.hash for one in result.recorded]

@@ -22,7 +22,7 @@ def begin(world: World, **settings: Any) -> Path:
 
 
 def write_by_hand(world: World, *entries: str) -> Path:
-    """A debate that somebody wrote long ago: whoever is due let the time pass."""
+    """A debate that was written long ago: the agent that is due let the time pass."""
     file = world.project.root / "old.md"
     file.write_text(session(*entries, agents=AGENTS).replace("2026-03-01T", "2020-03-01T"))
     return file

@@ -158,7 +158,7 @@ def a_session_with_a_name_works_beside_another_agent(world: World) -> None:
     assert world.do("hook.after_call", acting=OTTER, call=call)["incursions"] == []
     assert incursions(world) == 1
     left = world.do("hook.end_session", acting=OTTER, reason="done")
-    assert left == {"agent": None}, "whoever started it with a name ends it"
+    assert left == {"agent": None}, "the process that started it with a name ends it"
     world.tool_session = "claude:one"
     adopt(world, world.do("hook.start_session")["agent"])
     assert world.refuse("hook.end_session", reason="done") == "session_replaced"

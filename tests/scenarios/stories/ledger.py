@@ -1,4 +1,4 @@
-"""The record as a whole: read, checked, copied, mended."""
+"""The record as a whole: read, checked, copied, repaired."""
 
 from __future__ import annotations
 

@@ -143,8 +143,8 @@ def a_text_is_checked_and_mended(world: World) -> None:
     text = "# Question\n\n## question\nWhich?\n\n## Urgency\nsoon\n"
     checked = world.do("mail.lint", message=text, subject="QUESTION: Which?")
     assert (checked["valid"], "body" in checked) == (True, False)
-    mended = world.do("mail.lint", message=text, subject="question: Which?", fix=True)
-    assert (mended["valid"], mended["subject"]) == (True, "QUESTION: Which?")
-    assert "## Question\nWhich?\n" in mended["body"]
-    assert "## Urgency\nSoon\n" in mended["body"]
+    fixed = world.do("mail.lint", message=text, subject="question: Which?", fix=True)
+    assert (fixed["valid"], fixed["subject"]) == (True, "QUESTION: Which?")
+    assert "## Question\nWhich?\n" in fixed["body"]
+    assert "## Urgency\nSoon\n" in fixed["body"]
     assert world.refuse("mail.lint", message=text) == "subject_required"

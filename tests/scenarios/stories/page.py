@@ -1,4 +1,4 @@
-"""Screens for whoever looks on: sessions, conversations, mail, decisions, search."""
+"""Screens for a person who watches: sessions, conversations, mail, decisions, search."""
 
 from __future__ import annotations
 

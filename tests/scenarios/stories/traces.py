@@ -163,7 +163,7 @@ def people_mend_and_stop_a_trace(world: World) -> None:
     assert world.do("trace.abort", **reason)["state"] == "aborted"
     assert world.refuse("trace.abort", **reason) == "trace_ended"
     assert world.refuse("trace.new", task="t", **ROLES, follows="t9") == "trace_not_found"
-    follower = world.do("trace.new", task="Once more", **ROLES, follows=trace)
+    follower = world.do("trace.new", task="Again", **ROLES, follows=trace)
     assert follower["roles"] == ROLES
     assert world.do("trace.observed") == {"counted": "observed 0, gaps 0", "sessions": []}
 
