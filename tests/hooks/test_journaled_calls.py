@@ -64,7 +64,7 @@ def start_edit(
     guarded = GuardedPaths(copies.root / ".moot", copies.root, scopes)
     by_path = {f"{copies.root}/{path}": each for path, each in announced.items()}
     call = ("Write", "c")
-    return dict(journal_edit(copies, guarded, CALLER, call, by_path, tells_end=tells_end))
+    return dict(journal_edit(copies, guarded, CALLER, call, by_path, tells_end=tells_end).present)
 
 
 @pytest.mark.requirement("GRD-022")

@@ -7,6 +7,7 @@
     health_checks.py      what may be wrong with a workspace: one check for each flaw
     integrity_check.py    is the record intact?
     known_workspaces.py   where this user's workspaces are: a list in the key folder
+    line_store.py         who changed which lines of each file: the stored states
     recovery.py           goes on without lost events by a person's decision; copies the ledger file
     relocatable_store.py  goes on in the new place once `moot ledger move` has moved the ledger
     rollback_guard.py     compares what the key folder remembers with the ledger before a write

@@ -257,6 +257,13 @@ class CallJournal:
         """Open edits whose end no hook will tell."""
         return list(self._select("ended_ns IS NULL AND tells_end = 0 ORDER BY number LIMIT 50", []))
 
+    def list_open_edits(self, worktree: str, path: str, since_ns: int) -> list[Call]:
+        """Return the edits of a file that may not be written yet, oldest first."""
+        inner = "SELECT call FROM call_files WHERE worktree = ? AND path = ?"
+        where = f"ended_ns IS NULL AND kind = ? AND began_ns >= ? AND number IN ({inner})"
+        values = [str(CallKind.EDIT), since_ns, worktree, path]
+        return list(self._select(f"{where} ORDER BY number LIMIT 50", values))
+
     def find_look(self, worktree: str, path: str) -> Look | None:
         """The last explained version of one file."""
         sql = "SELECT blob, at_ns FROM looks WHERE worktree = ? AND path = ?"

@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
 from moot.core.errors import StoreFailed
 from moot.workspace.call_journal import SCHEMA as JOURNAL_SCHEMA
 from moot.workspace.call_journal import CallJournal
+from moot.workspace.line_store import SCHEMA as LINES_SCHEMA
+from moot.workspace.line_store import LineStore
 
 if TYPE_CHECKING:
     from moot.core.clock import Millis
@@ -38,7 +40,7 @@ CREATE TABLE IF NOT EXISTS versions (
 CREATE INDEX IF NOT EXISTS by_path ON versions (worktree, path, act, agent, number);
 CREATE INDEX IF NOT EXISTS copied ON versions (act, at, size) WHERE is_stored;
 """
-_WHOLE_SCHEMA: Final = _SCHEMA + JOURNAL_SCHEMA
+_WHOLE_SCHEMA: Final = _SCHEMA + JOURNAL_SCHEMA + LINES_SCHEMA
 _COLUMNS: Final = "worktree, path, act, agent, session, at, blob, size, is_stored, mode, why"
 
 
@@ -80,6 +82,7 @@ class FileVersions:
         with self._trouble():
             self._db = (_open_to_read if only_reads else _open_to_write)(self._file)
         self.journal = CallJournal(self)
+        self.lines = LineStore(self)
 
     def __enter__(self) -> Self:
         return self

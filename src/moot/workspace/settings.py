@@ -28,7 +28,8 @@ MOST_BYTES: Final = 64 * 1024
 class Setting(NamedTuple):
     """One key, and what it means.
 
-    `choices` are the values of a rule, the loosest first; none: any text. The first is the default.
+    `choices` are the values of a rule, the loosest first; none: any text. The first is the default,
+    unless `starts_as` names another.
     `in_repository`: may the repository's file set it? `is_notice`: it says only what is told, so
     that no choice is stricter: whoever wants the later one gets it, and a bad file nobody.
     """
@@ -38,10 +39,11 @@ class Setting(NamedTuple):
     choices: tuple[str, ...] = ()
     in_repository: bool = False
     is_notice: bool = False
+    starts_as: str = ""
 
     @property
     def default(self) -> str:
-        return self.choices[0] if self.choices else ""
+        return self.starts_as or (self.choices[0] if self.choices else "")
 
 
 SETTINGS: Final = (
@@ -51,6 +53,14 @@ SETTINGS: Final = (
         " not merged: `tell` the model, or `block` the edit",
         choices=("tell", "block"),
         in_repository=True,
+    ),
+    Setting(
+        "protect.files",
+        "what an agent's edit holds until it is committed: the `lines` that it changed, or the"
+        " whole `file`",
+        choices=("lines", "file"),
+        in_repository=True,
+        starts_as="file",
     ),
     Setting(
         "protect.reading",
@@ -109,6 +119,7 @@ class Protect(msgspec.Struct, frozen=True):
     """What the guard does beyond what it always does."""
 
     unmerged: str = "tell"
+    files: str = "file"
     reading: str = "tell"
 
 
@@ -177,6 +188,12 @@ def tells_reading(worktree: Path, env: Mapping[str, str]) -> bool:
     """Is a model told who holds what it reads?"""
     settings = read_settings_or_strictest(worktree, user_settings_file(env))
     return settings.protect.reading == "tell"
+
+
+def holds_lines(worktree: Path, env: Mapping[str, str]) -> bool:
+    """Return whether an edit holds the lines that it changed, and not the whole file."""
+    settings = read_settings_or_strictest(worktree, user_settings_file(env))
+    return settings.protect.files == "lines"
 
 
 def read_user_settings(env: Mapping[str, str]) -> Settings:

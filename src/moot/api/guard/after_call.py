@@ -114,9 +114,23 @@ def _note_edit(
             changed = {path: blob for path, blob in changed.items() if path not in unknown}
         copies.note_left(changed, editor, changed)
         journal.note_looks(str(root), present, looked_ns)
+        _note_lines(session, copies, present, call)
         after = {(str(root), path): blob for path, blob in present.items()}
         journal.end(call, after, at_ns=looked_ns)
         yield from changed
+
+
+def _note_lines(session: Session, copies: Copies, paths: Iterable[str], call: Call) -> None:
+    """Store whose lines an edit wrote, while it is still open in the journal."""
+    from moot.workspace.settings import holds_lines
+
+    if not holds_lines(copies.root, session.env):
+        return
+    from moot.api.guard.line_state import load_lines
+
+    presence = read_presence(session.workspace)
+    for path in paths:
+        load_lines(copies, path, presence, call)
 
 
 def _report_doubtful(

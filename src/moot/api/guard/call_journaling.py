@@ -13,7 +13,7 @@ import os
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
 
@@ -42,6 +42,13 @@ def caller_of(session: Session, agent: str) -> Caller:
     """Return who calls in a session."""
     sub_agent = session.sub_agent if isinstance(session.sub_agent, str) else ""
     return Caller(session.tool_session_name, agent, sub_agent)
+
+
+class JournaledEdit(NamedTuple):
+    """The number of an edit in the journal, and git's ids of what its files contain now."""
+
+    number: int
+    present: Mapping[str, str]
 
 
 def journal_command(
@@ -83,11 +90,12 @@ def journal_edit(
     announced: Mapping[str, Announced],
     *,
     tells_end: bool,
-) -> Mapping[str, str]:
-    """Write down an edit; return git's ids of its files now. `announced` is by path."""
+) -> JournaledEdit:
+    """Write down an edit; return its number, and git's ids of its files now. `announced` is by
+    path."""
     tool, call_id = call
     files = tuple(_describe_files(copies, guarded, announced))
-    copies.versions.journal.begin(
+    number = copies.versions.journal.begin(
         Call(
             session=caller.session,
             agent=caller.agent,
@@ -100,7 +108,8 @@ def journal_edit(
             files=files,
         )
     )
-    return {file.path: file.before for file in files if file.before is not None}
+    present = {file.path: file.before for file in files if file.before is not None}
+    return JournaledEdit(number, present)
 
 
 def _describe_files(

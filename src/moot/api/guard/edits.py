@@ -14,18 +14,24 @@ import os
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from moot.api.guard.holders import Holder, describe_holder, find_blockers, requester_of
+from moot.api.guard.holders import (
+    Holder,
+    LineConflict,
+    describe_holder,
+    find_blockers,
+    requester_of,
+)
 from moot.api.guard.unmerged import UnmergedChange, claim_untold, require_merged
 from moot.api.guard.who_changed import Announced as Announced
 from moot.api.guard.who_changed import Hunk as Hunk
 from moot.api.guard.who_changed import TextEdit as TextEdit
 from moot.api.operation import operation
 from moot.api.session import read_presence
-from moot.core.errors import MootError, Refused
+from moot.core.errors import MootError, Refused, StoreFailed
 from moot.core.text import Quoted
 from moot.workspace.find import spell_as_listed
 
@@ -50,7 +56,8 @@ class UnseenChange(msgspec.Struct, frozen=True):
 
 
 class EditVerdict(msgspec.Struct, frozen=True):
-    """Whether `agent` may write; if not, the `holders`, or the `unseen` changes it would overwrite.
+    """Whether `agent` may write; if not, the `holders`, the `lines` of others that it would change,
+    or the `unseen` changes it would overwrite.
 
     `agent` is None if no file is in a workspace. `unmerged` are changes of these files on other
     branches or worktrees; the model is told about them, and the edit is allowed.
@@ -61,6 +68,7 @@ class EditVerdict(msgspec.Struct, frozen=True):
     holders: tuple[Holder, ...] = ()
     unseen: tuple[UnseenChange, ...] = ()
     unmerged: tuple[UnmergedChange, ...] = ()
+    lines: tuple[LineConflict, ...] = ()
 
 
 @operation("hook.before_edit", writes=True)
@@ -115,15 +123,18 @@ def before_edit(
                 break
             continue
         changes = _require_merged(there, guarded)
-        verdict = _check_and_reserve(there, guarded)
-        if verdict.allowed:
+        call = _EditCall((tool, call_id), announced, whole, tells_end)
+        by_lines = _check_lines(there, guarded, call)
+        verdict = by_lines or _check_and_reserve(there, guarded)
+        if verdict.allowed and by_lines is None:
             verdict = _copy_before_write(there, guarded, verdict, whole)
         if not verdict.allowed:
             break
         if tells_unmerged:
             reader = there.tool_session_name, there.actor()
             unmerged += claim_untold(changes, guarded, reader)
-        _journal_edit(there, guarded, (tool, call_id), announced, tells_end=tells_end)
+        if by_lines is None:
+            _journal_edit(there, guarded, call)
     return msgspec.structs.replace(verdict, unmerged=unmerged) if unmerged else verdict
 
 
@@ -152,14 +163,66 @@ def _require_hooks_kept(
         require_hooks_kept(paths, announced, guarded, session.env)
 
 
-def _journal_edit(
-    session: Session,
-    guarded: GuardedPaths,
-    call: tuple[str, str],
-    announced: Mapping[str, Announced],
-    *,
-    tells_end: bool,
-) -> None:
+class _EditCall(NamedTuple):
+    """An edit: its tool and id, what it makes of each path, and which files it overwrites whole."""
+
+    tool_and_id: tuple[str, str]
+    announced: Mapping[str, Announced]
+    whole: Sequence[str]
+    tells_end: bool
+
+
+def _check_lines(session: Session, guarded: GuardedPaths, call: _EditCall) -> EditVerdict | None:
+    """Check the edit line by line, if settings say so and one of the files is held by lines.
+
+    The edit is journaled before it is checked. Of two edits at the same time the later one sees the
+    earlier one. If the local memory cannot be used, the files are held whole.
+    """
+    from moot.workspace.settings import holds_lines
+
+    if not holds_lines(guarded.worktree_root, session.env):
+        return None
+    from moot.api.guard.copies import Copies
+    from moot.api.guard.line_edits import load_editable
+
+    try:
+        with Copies(guarded.workspace, guarded.worktree_root) as copies:
+            if not load_editable(session, copies, guarded.scopes):
+                return None
+            return _check_journaled(session, guarded, call, copies)
+    except StoreFailed:
+        return None
+
+
+def _check_journaled(
+    session: Session, guarded: GuardedPaths, call: _EditCall, copies: Copies
+) -> EditVerdict:
+    from moot.api.guard.call_journaling import Caller, copy_unreported_edits, journal_edit
+    from moot.api.guard.line_edits import find_line_conflicts, find_regions, load_editable
+
+    name, journal = session.actor(), copies.versions.journal
+    sub_agent = session.sub_agent if isinstance(session.sub_agent, str) else ""
+    caller = Caller(session.tool_session_name, name, sub_agent)
+    copy_unreported_edits(guarded.workspace, copies, session.clock())
+    number = journal_edit(
+        copies, guarded, caller, call.tool_and_id, call.announced, tells_end=call.tells_end
+    ).number
+    verdict = EditVerdict(False, name)
+    try:
+        files = load_editable(session, copies, guarded.scopes)
+        conflicts = find_line_conflicts(session, guarded, copies, files, call.announced, number)
+        if conflicts:
+            return EditVerdict(False, name, lines=conflicts)
+        verdict = _check_and_reserve(session, guarded, find_regions(session, files))
+        if verdict.allowed:
+            verdict = _copy_before_write(session, guarded, verdict, call.whole)
+        return verdict
+    finally:
+        if not verdict.allowed:
+            journal.close([number])
+
+
+def _journal_edit(session: Session, guarded: GuardedPaths, call: _EditCall) -> None:
     """Write the edit into the journal. Errors are ignored: without it less can be explained
     later."""
     from moot.api.guard.call_journaling import caller_of, copy_unreported_edits, journal_edit
@@ -169,8 +232,10 @@ def _journal_edit(
     with suppress(MootError, OSError), Copies(guarded.workspace, guarded.worktree_root) as copies:
         copy_unreported_edits(guarded.workspace, copies, session.clock())
         before_ns = time.time_ns()
-        present = journal_edit(copies, guarded, caller, call, announced, tells_end=tells_end)
-        _explain_own_changes(session, copies, present, before_ns)
+        journaled = journal_edit(
+            copies, guarded, caller, call.tool_and_id, call.announced, tells_end=call.tells_end
+        )
+        _explain_own_changes(session, copies, journaled.present, before_ns)
 
 
 def _explain_own_changes(
@@ -281,14 +346,18 @@ def _other_roots(session: Session) -> tuple[str, ...]:
     return roots_in_use(read_presence(workspace))
 
 
-def _check_and_reserve(session: Session, guarded: GuardedPaths) -> EditVerdict:
+def _check_and_reserve(
+    session: Session, guarded: GuardedPaths, regions: Mapping[str, str] = {}
+) -> EditVerdict:
+    """Reserve the files; of those in `regions` only the lines that the agent edits."""
     from moot.protocols.presence import STREAM, model
     from moot.protocols.presence.machine import MACHINE as PRESENCE
     from moot.protocols.presence.machine import OVERLAP_CODES
 
     engine, name = session.workspace.engine, session.actor()
     state = engine.state(PRESENCE, STREAM)
-    scopes = (*guarded.scopes, *_names_held_by_others(session, state, guarded, name))
+    claimed = tuple(regions.get(scope, scope) for scope in guarded.scopes)
+    scopes = (*claimed, *_names_held_by_others(session, state, guarded, name))
     command = _reserve_command(session, guarded, scopes)
     gone = _free_exited_owners(session, PRESENCE.needs_signs_of(state, command), name)
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from moot.protocols.presence.overlap import OverlapConflict, Requester
     from moot.protocols.presence.paths import Scope
     from moot.workspace.workspace import Workspace
+
+
+# The lines of an agent are reserved as `FILE/@agent`.
+REGION: Final = "/@"
 
 
 class Holder(msgspec.Struct, frozen=True):
@@ -55,6 +59,24 @@ class Holder(msgspec.Struct, frozen=True):
     def typed_scope(self) -> OwnText:
         """Return the held scope as it is typed in a shell."""
         return _typed(self.scope)
+
+
+class LineConflict(msgspec.Struct, frozen=True):
+    """Lines of another agent that an edit would touch: from `first` to `last`, counted from 1.
+
+    `line` is the one in the way, `text` what is in it, `unit` the function around it. `reason` is
+    one of `lines/rules.py`. `holder` is None if the lines are only about to be written.
+    """
+
+    path: Quoted
+    agent: str
+    first: int
+    last: int
+    line: int
+    text: Quoted
+    unit: Quoted
+    reason: str
+    holder: Holder | None = None
 
 
 def describe_holder(
@@ -126,7 +148,12 @@ def find_blockers(
     observation = observe(workspace, overlap.find_owners(state, claims), session.stale_millis)
     holder = _holder(workspace, name)
     alias = sub_agents.read_alias(state, *holder, session.sub_agent)
-    return views.find_blockers(state, claims, holder, observation, alias)
+    found = views.find_blockers(state, claims, holder, observation, alias)
+    if not any(REGION in conflict.held.key for conflict in found):
+        return found
+    from moot.api.guard.line_edits import drop_empty_regions
+
+    return drop_empty_regions(session, state, found)
 
 
 def _holder(workspace: Workspace, name: str | None) -> tuple[str, int]:
