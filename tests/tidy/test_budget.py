@@ -25,7 +25,7 @@ BUDGET = {
     "api/bridges": (3300, "a flow for each way from one protocol to another, and the whole path"),
     "api/debates": (2700, "debate files on disk, their rounds, and comparing positions"),
     "api/decisions": (3900, "questions, rulings, and receipts that prove them offline"),
-    "api/guard": (10500, "reads shell commands beforehand; copies, journal, who changed a file"),
+    "api/guard": (11300, "reads shell commands beforehand; copies, journal, who changed a file"),
     "api/hook_setup": (2550, "merges our hooks into settings of four tools and git, byte for byte"),
     "api/hosts": (850, "commands for ledgers of several machines"),
     "api/mail": (2450, "sending, reading, duties, searching and answering of messages"),
@@ -46,12 +46,12 @@ BUDGET = {
     "protocols": (36100, "ten state machines; five follow public documents with hundreds of norms"),
     "runner": (2300, "`moot run`: starting, watching and answering for a program"),
     "store": (2950, "SQLite and memory behind one contract, and artifacts by hash"),
-    "surfaces": (17900, "every command, the hooks, MCP tools, the page and the demonstration"),
+    "surfaces": (17950, "every command, the hooks, MCP tools, the page and the demonstration"),
     "system": (2000, "git, beads, processes and running approved commands"),
     "testing": (200, "given, when, then for state machines"),
     "usage": (1250, "tokens and cost that tools report, and telemetry"),
     "verify": (4200, "verifies exported bundles and shares no code with the rest"),
-    "workspace": (3150, "folders, locks, settings, caches and what is remembered outside"),
+    "workspace": (3250, "folders, locks, settings, caches and what is remembered outside"),
 }
 ROW = re.compile(r'^    "([a-z_/]+)": \((\d+), ', re.MULTILINE)
 

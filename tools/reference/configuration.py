@@ -59,6 +59,10 @@ def page() -> str:
     return "\n".join(lines)
 
 
+def _default_first(setting: Setting) -> list[str]:
+    return sorted(setting.choices, key=lambda choice: choice != setting.default)
+
+
 def _setting_row(setting: Setting) -> tuple[str, str, str, str]:
-    values = ", ".join(f"`{choice}`" for choice in setting.choices) or "text"
+    values = ", ".join(f"`{choice}`" for choice in _default_first(setting)) or "text"
     return f"`{setting.name}`", values, "yes" if setting.in_repository else "no", setting.sentence

@@ -15,9 +15,11 @@ files_by_name.py     the held files that a shell text names
 git_changes.py       what git reports as changed, staged or different
 guarded_paths.py     find the workspace, the worktree and the scope of a path
 held_changes.py      find changes of held files, and gather evidence about who made them
-holder_mail.py       mail the holder of a file that changed
+holder_mail.py      mail the holder of a file that changed
 holders.py           describe the agents that hold a file
 input_files.py       the files that a patch, an archive or a stash would write
+line_edits.py       before an edit, if lines are held: which lines of others would it touch?
+line_state.py       who changed which lines of a file, brought up to date with the disk and HEAD
 notices.py           unread events and mail of an agent, each shown once
 other_places.py      the other worktrees and branches of the repository
 other_versions.py    versions of a file that exist only there

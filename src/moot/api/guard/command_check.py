@@ -23,7 +23,7 @@ from moot.api.guard.guarded_paths import (
     may_carry_hooks,
     require_no_missing_workspace,
 )
-from moot.api.guard.holders import describe_holder, find_blockers
+from moot.api.guard.holders import describe_holder, file_of_region, find_blockers
 from moot.api.guard.input_files import read_script_file
 from moot.api.guard.shell.act import DestructiveAct, InputKind, Reach
 from moot.api.guard.shell.acts import UNREAD, destructive_acts
@@ -275,7 +275,9 @@ def _conflicts(
     elif reached.named_ends:
         paths = _held_keys_ending_in(state, reached.named_ends)
     elif reached.act.reach is Reach.NAMED:
-        paths = find_named(reached, [(held.key, held.worktree) for held in state.live])
+        paths = find_named(
+            reached, [(file_of_region(held.key), held.worktree) for held in state.live]
+        )
     elif reached.act.reach is Reach.WRITTEN:
         paths = (*paths, *(held.key for held in find_aliases(state, paths, root)))
     claims = [_as_scope(path) for path in paths]
@@ -299,12 +301,9 @@ def _as_scope(path: str) -> str:
 
 def _held_keys_ending_in(state: State, ends: Sequence[str]) -> tuple[str, ...]:
     return tuple(
-        held.key or "."
-        for held in state.live
-        if any(
-            held.key == end or held.key.endswith(f"/{end}") or end.startswith(f"{held.key}/")
-            for end in ends
-        )
+        key or "."
+        for key in (file_of_region(held.key) for held in state.live)
+        if any(key == end or key.endswith(f"/{end}") or end.startswith(f"{key}/") for end in ends)
     )
 
 

@@ -197,12 +197,11 @@ def _check_lines(session: Session, guarded: GuardedPaths, call: _EditCall) -> Ed
 def _check_journaled(
     session: Session, guarded: GuardedPaths, call: _EditCall, copies: Copies
 ) -> EditVerdict:
-    from moot.api.guard.call_journaling import Caller, copy_unreported_edits, journal_edit
+    from moot.api.guard.call_journaling import caller_of, copy_unreported_edits, journal_edit
     from moot.api.guard.line_edits import find_line_conflicts, find_regions, load_editable
 
     name, journal = session.actor(), copies.versions.journal
-    sub_agent = session.sub_agent if isinstance(session.sub_agent, str) else ""
-    caller = Caller(session.tool_session_name, name, sub_agent)
+    caller = caller_of(session, name)
     copy_unreported_edits(guarded.workspace, copies, session.clock())
     number = journal_edit(
         copies, guarded, caller, call.tool_and_id, call.announced, tells_end=call.tells_end

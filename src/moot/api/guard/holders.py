@@ -79,6 +79,21 @@ class LineConflict(msgspec.Struct, frozen=True):
     holder: Holder | None = None
 
 
+def region_of(scope: str, label: str) -> str:
+    """Return the scope that stands for an agent's lines of a file."""
+    return f"{scope}{REGION}{label}"
+
+
+def file_of_region(key: str) -> str:
+    """Return the file whose lines a reservation stands for; other scopes stay as they are.
+
+    A real folder whose name begins with `@` has a folder above it, and no file. Callers that know
+    the disk compare with it.
+    """
+    file, found, label = key.rpartition(REGION)
+    return file if found and "/" not in label else key
+
+
 def describe_holder(
     conflict: OverlapConflict, state: State, gone: Mapping[str, ExitedHolder] = {}
 ) -> Holder:

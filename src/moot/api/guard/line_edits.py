@@ -14,12 +14,15 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
 
+from moot.api.guard.copies import Copies
 from moot.api.guard.holders import (
     REGION,
     Holder,
     LineConflict,
     describe_holder,
+    file_of_region,
     find_blockers,
+    region_of,
     requester_of,
 )
 from moot.api.guard.line_state import (
@@ -29,6 +32,7 @@ from moot.api.guard.line_state import (
     load_lines,
     read_announced,
 )
+from moot.api.guard.who_changed import Announced
 from moot.api.session import read_presence
 from moot.core.errors import StoreFailed
 from moot.core.text import Quoted
@@ -44,9 +48,7 @@ from moot.lines.text import split_lines
 from moot.lines.units import find_unit
 
 if TYPE_CHECKING:
-    from moot.api.guard.copies import Copies
     from moot.api.guard.guarded_paths import GuardedPaths
-    from moot.api.guard.who_changed import Announced
     from moot.api.session import Session
     from moot.lines.edit_input import Reading
     from moot.protocols.presence.model import Reservation, State
@@ -63,21 +65,6 @@ class _Checked(NamedTuple):
     content: bytes
 
 
-def region_of(scope: str, label: str) -> str:
-    """Return the scope that stands for an agent's lines of a file."""
-    return f"{scope}{REGION}{label}"
-
-
-def file_of_region(key: str) -> str:
-    """Return the file whose lines a reservation stands for; other scopes stay as they are.
-
-    A real folder whose name begins with `@` has a folder above it, and no file. Callers that know
-    the disk compare with it.
-    """
-    file, found, label = key.rpartition(REGION)
-    return file if found and "/" not in label else key
-
-
 def find_regions(session: Session, files: Iterable[str]) -> dict[str, str]:
     """Return for each file the scope of the session agent's lines in it."""
     label = own_label(session, read_presence(session.workspace), session.actor())
@@ -92,8 +79,6 @@ def drop_empty_regions(
 
 
 def _is_empty(session: Session, presence: State, held: Reservation) -> bool:
-    from moot.api.guard.copies import Copies
-
     file = file_of_region(held.key)
     if file == held.key or not os.path.isfile(os.path.join(held.worktree, file)):
         return False
@@ -250,8 +235,6 @@ def _with_held_owners(
 
 def _write_pending(file: LineFile, call: Call, checked: _Checked, label: str) -> _Checked | None:
     """Return the file as it will be after a pending edit; None if that cannot be known."""
-    from moot.api.guard.who_changed import Announced
-
     for each in (each for each in call.files if each.path == file.path):
         if each.leads_to(file.state.content):
             return checked  # it is written already

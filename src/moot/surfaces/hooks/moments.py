@@ -65,11 +65,13 @@ def before(call: HookCall, session: Session) -> str:
     if edit.allowed or edit.agent is None:
         return ALLOW
     from moot.api.guard.notices import find_tool_names
-    from moot.surfaces.hooks.reasons import explain_held, explain_unseen
+    from moot.surfaces.hooks.reasons import explain_held, explain_lines, explain_unseen
 
     if edit.unseen:
         return _block(call, session, explain_unseen(edit.unseen))
     moot = _moot_command(call.tool, session, edit.agent)
+    if edit.lines:
+        return _block(call, session, explain_lines(edit.lines, edit.agent, moot))
     tool_name = find_tool_names(call.tool.name, session)
     return _block(call, session, explain_held(edit.holders, edit.agent, moot, tool_name))
 

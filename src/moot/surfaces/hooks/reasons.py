@@ -11,7 +11,7 @@ from moot.core.text import OwnText, join, one_line, quote_names, say, shell_word
 if TYPE_CHECKING:
     from moot.api.guard.commands import CommandVerdict, EndangeredFiles
     from moot.api.guard.edits import UnseenChange
-    from moot.api.guard.holders import Holder
+    from moot.api.guard.holders import Holder, LineConflict
     from moot.api.guard.notices import ToolName
     from moot.core.errors import MootError
 
@@ -75,6 +75,56 @@ def explain_held(
     else:
         words |= _mcp_calls(most_alive, tool_name)
     return _refusal(sentences, say(_INSTEAD[most_alive.liveness], **words))
+
+
+_LINE_REASONS: Final[dict[str, str]] = {
+    "changes_line": "Your edit would change line {line}, which {agent} wrote{text}.",
+    "inside_block": "Your edit would insert lines at line {line}, between lines of {agent}{text}.",
+    "across_deletion": "Your edit would replace lines around line {line}, where {agent} deleted"
+    " some.",
+    "at_deletion": "Your edit would insert lines at line {line}, exactly where {agent} deleted"
+    " some.",
+    "wants_deleted": "Your edit looks for lines that {agent} changed or deleted there.",
+    "new_file": "The file is new, so all of it belongs to {agent} until it is committed.",
+}
+_OTHER_LINES: Final = OwnText(
+    "Lines that no other agent has changed are free: go on with your other edits of this file."
+)
+
+
+def explain_lines(conflicts: Sequence[LineConflict], agent: str, moot: OwnText) -> OwnText:
+    """Explain why an edit was refused: which lines another agent has not committed yet."""
+    sentences = [_line_conflict(conflict) for conflict in conflicts[:SHOWN]]
+    if len(conflicts) > SHOWN:
+        sentences.append(say("So are {more} more places.", more=len(conflicts) - SHOWN))
+    holders = (each.holder for each in conflicts if each.holder is not None)
+    first = next((holder for holder in holders if not holder.own_session), None)
+    ask = OwnText()
+    if first is not None:
+        ask = say("Or ask: `{ask}`.", ask=ask_command(first, agent, moot, "commit it"))
+    return join(" ", (_MOOT, *sentences, _DO_NOT_WORK_AROUND, _OTHER_LINES, ask))
+
+
+def _line_conflict(conflict: LineConflict) -> OwnText:
+    holder = conflict.holder
+    seen = OwnText("it is being written now")
+    if holder is not None:
+        liveness, last_seen = holder.liveness, one_line(holder.seen)
+        seen = say("{liveness}, {seen}", liveness=liveness, seen=last_seen)
+    shown = say(": {text}", text=conflict.text) if conflict.text.strip() else OwnText()
+    where = say(
+        "{path} lines {first}-{last}{unit} belong to {agent} and are not committed yet ({seen}).",
+        path=conflict.path,
+        first=conflict.first,
+        last=conflict.last,
+        unit=say(" ({unit})", unit=conflict.unit) if conflict.unit else OwnText(),
+        agent=conflict.agent,
+        seen=seen,
+    )
+    reason = say(
+        _LINE_REASONS[conflict.reason], line=conflict.line, agent=conflict.agent, text=shown
+    )
+    return join(" ", (where, reason))
 
 
 def _refusal(sentences: Sequence[OwnText], advice: OwnText) -> OwnText:
