@@ -133,7 +133,12 @@ def test_what_moot_itself_keeps_there_is_not_strange(busy: Project) -> None:
     asked = ("ask", "Which queue?", "--option", "one", "--option", "two")
     busy.ok(*asked, "--with", "rules:approve,rules:listener")
     assert (busy.root / ".moot" / decisions.FOLDER).is_dir()
-    for folder in (to_debate.FOLDER, to_parliament.FOLDER, steps.LOCK_FOLDER, session_files.NOTES):
+    for folder in (
+        to_debate.FOLDER,
+        to_parliament.FOLDER,
+        steps.LOCK_FOLDER,
+        session_files.NOTES_FOLDER,
+    ):
         (busy.root / ".moot" / folder).mkdir(exist_ok=True)
     assert "unknown_file" not in complaints(busy)
 

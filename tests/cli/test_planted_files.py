@@ -13,7 +13,7 @@ from moot.api.decisions import debate_rounds as session_context
 from moot.api.decisions.question_run import set_motion
 from moot.api.runs.first_answers import SealedAnswers
 from moot.api.runs.parliament import convene_for_question
-from moot.api.runs.turns import USUAL
+from moot.api.runs.turns import DEFAULT_LIMITS
 from moot.core.names import SYSTEM
 from moot.protocols.debate.writer import make_session_text
 from moot.protocols.decision import stream_of
@@ -77,7 +77,7 @@ def test_what_a_killed_run_left_is_used(ready: Project, chamber: str) -> None:
         if chamber == "parliament":
             convene_for_question(space, place, problem, state)
         else:
-            rules = debate_rounds._make_rules(state, USUAL, None)
+            rules = debate_rounds._make_rules(state, DEFAULT_LIMITS, None)
             made = make_session_text(
                 "Which queue?", problem, rules, str(uuid4()), space.engine.clock()
             )

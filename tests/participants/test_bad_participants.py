@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from moot.api.debates import session
-from moot.api.runs.debate import MOST_BODY
+from moot.api.runs.debate import MAX_BODY
 from tests.participants.test_debate_run import CRANE, OTTER
 from tests.project import Project
 
@@ -42,7 +42,7 @@ def ask(project: Project, bad: str, *more: str) -> Any:
 ENTRIES = {
     "a-megabyte": f"{{**{GOOD}, 'body': 'x' * 1_000_000}}",
     "more-than-a-megabyte": f"{{**{GOOD}, 'body': 'x' * 1_100_000}}",
-    "a-long-argument": f"{{**{GOOD}, 'body': 'x' * {MOST_BODY + 1}}}",
+    "a-long-argument": f"{{**{GOOD}, 'body': 'x' * {MAX_BODY + 1}}}",
     "anothers-name": f"{{**{GOOD}, 'author': '{CRANE}'}}",
     "infinite": '\'{"stance": "approve", "confidence": 1e309, "summary": "x"}\'',
     "not-a-number": '\'{"stance": "approve", "confidence": NaN, "summary": "x"}\'',

@@ -7,7 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from moot.api.operation import operation
-from moot.api.runs.limits import USUAL, Limits, RunResult, read_participants, result_fields, seating
+from moot.api.runs.limits import (
+    DEFAULT_LIMITS,
+    Limits,
+    RunResult,
+    make_surroundings,
+    read_participants,
+    result_fields,
+)
 from moot.protocols.decision.model import DecisionResult
 from moot.protocols.decision.views import suggest_decide_command
 
@@ -35,7 +42,7 @@ def run(
     file: Path,
     participants: Sequence[str],
     *,
-    limits: Limits = USUAL,
+    limits: Limits = DEFAULT_LIMITS,
     watch: RunWatcher | None = None,
     terminal: Terminal | None = None,
 ) -> DebateRun:
@@ -52,7 +59,7 @@ def run(
     finished = run_debate(
         file,
         specs,
-        seating(session, terminal, limits),
+        make_surroundings(session, terminal, limits),
         session.clock,
         session.workspace_or_none,
         limits,

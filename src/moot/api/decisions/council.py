@@ -27,7 +27,7 @@ from moot.api.decisions.questions import (
 )
 from moot.api.operation import operation
 from moot.api.parliaments.ruling import decisions_argued_in
-from moot.api.runs.seats import ELSEWHERE, recorded_seats, require_registered
+from moot.api.runs.seats import ELSEWHERE, describe_seats, require_registered
 from moot.api.runs.turns import Limits
 from moot.core.errors import Malformed, Refused
 from moot.core.text import Quoted
@@ -86,7 +86,7 @@ def ask(
         raise Malformed(f"{rule!r} is not a rule", code="bad_question", hint="majority")
     command = AskQuestion(
         question=text,
-        seats=recorded_seats(workspace, tuple(agents), {}, {}),
+        seats=describe_seats(workspace, tuple(agents), {}, {}),
         rule=rule,
         rounds=rounds,
         options=tuple(options),

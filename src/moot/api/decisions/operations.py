@@ -19,7 +19,7 @@ from moot.api.decisions.questions import (
 )
 from moot.api.decisions.results import AbsentVoice
 from moot.api.operation import operation
-from moot.api.runs.limits import USUAL, Limits, RunEnding, ending_fields, seating
+from moot.api.runs.limits import DEFAULT_LIMITS, Limits, RunEnding, ending_fields, make_surroundings
 from moot.core.errors import Malformed, Refused
 from moot.core.names import STREAM
 from moot.core.text import Quoted
@@ -127,7 +127,7 @@ def ask(
     session: Session,
     question: Question,
     *,
-    limits: Limits = USUAL,
+    limits: Limits = DEFAULT_LIMITS,
     watch: RunWatcher | None = None,
     terminal: Terminal | None = None,
     begun: Begun | None = None,
@@ -142,7 +142,9 @@ def ask(
     """
     _require_no_acting_agent(session)
     filled = fill_from_settings(question, session.folder, session.env)
-    decision, specs = put_question(session.workspace, filled, seating(session, terminal, limits))
+    decision, specs = put_question(
+        session.workspace, filled, make_surroundings(session, terminal, limits)
+    )
     return _continue(session, decision, specs, limits, watch, terminal, begun)
 
 
@@ -153,7 +155,7 @@ def resume(
     *,
     participants: Sequence[str] = (),
     motion: int | None = None,
-    limits: Limits = USUAL,
+    limits: Limits = DEFAULT_LIMITS,
     watch: RunWatcher | None = None,
     terminal: Terminal | None = None,
     begun: Begun | None = None,
@@ -322,7 +324,7 @@ def _continue(
     asked = shorten_question(state_of(workspace, decision).question)
     if begun is not None:
         begun(decision, asked)
-    surroundings = seating(session, terminal, limits)
+    surroundings = make_surroundings(session, terminal, limits)
     progress = continue_question(workspace, decision, specs, surroundings, limits, watch, motion)
     if progress.state.stage is Stage.WAITING:
         sentence = f"{decision} needs your ruling: {asked}"

@@ -36,7 +36,7 @@ from moot.api.runs.parliament import open_session_of as open_session_of
 from moot.api.runs.parliament import run_seated as run_parliament_session
 from moot.api.runs.rankings import RunnableRankings
 from moot.api.runs.seats import seat_participants
-from moot.api.runs.turns import USUAL, FinishedRun, Limits, run_seats
+from moot.api.runs.turns import DEFAULT_LIMITS, FinishedRun, Limits, run_seats
 from moot.core.errors import Refused
 from moot.core.names import OPERATOR, SYSTEM
 from moot.protocols.decision import stream_of
@@ -132,7 +132,7 @@ def continue_question(
     decision: str,
     specs: Mapping[str, Spec],
     surroundings: RunSurroundings,
-    limits: Limits = USUAL,
+    limits: Limits = DEFAULT_LIMITS,
     watch: RunWatcher | None = None,
     motion: int | None = None,
 ) -> DecisionProgress:

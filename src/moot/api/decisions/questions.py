@@ -13,8 +13,8 @@ from moot.agents.participant_kinds import RunSurroundings
 from moot.api.rehearsal import require_allowed
 from moot.api.runs.seats import (
     ELSEWHERE,
+    describe_seats,
     name_specs,
-    recorded_seats,
     require_distinct_names,
     seat_participants,
 )
@@ -80,7 +80,7 @@ def put_question(
     seat_participants(trial, surroundings)
     specs = name_specs(workspace, named_specs)
     material = store_text(workspace, question.context) if question.context.strip() else None
-    seats = recorded_seats(workspace, tuple(specs), specs, seat_participants(specs, surroundings))
+    seats = describe_seats(workspace, tuple(specs), specs, seat_participants(specs, surroundings))
     # Sealed answers are opened under a checkpoint: its key must be here to make one.
     can_be_sealed = workspace.engine.makes_checkpoints
     command = replace(_make_command(question, seats, material), sealed=can_be_sealed)

@@ -23,7 +23,7 @@ from moot.api.debates.record import stream_of as debate_stream
 from moot.api.debates.session_file import read_file
 from moot.api.operation import operation
 from moot.api.parliaments.ruling import decisions_argued_in
-from moot.api.parliaments.session import DECISIONS, id_of_folder
+from moot.api.parliaments.session import DECISIONS_FOLDER, id_of_folder
 from moot.api.parliaments.session import stream_of as parliament_stream
 from moot.api.parliaments.session_files import SessionFiles, find_folder
 from moot.core.errors import NotFound, Refused
@@ -124,7 +124,7 @@ def _find_stream(session: Session, what: str) -> str:
     )
 
 
-_OWN: Final = (".moot", DECISIONS)  # the folder for files of `moot ask` sessions
+_OWN: Final = (".moot", DECISIONS_FOLDER)  # the folder for files of `moot ask` sessions
 
 
 def find_related_streams(workspace: Workspace, stream: str) -> tuple[str, ...]:

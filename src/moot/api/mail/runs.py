@@ -16,8 +16,14 @@ from moot.agents.outcome import CallFailure
 from moot.agents.runnable import PassOverResult
 from moot.api.mail import messages, notices
 from moot.api.operation import operation
-from moot.api.runs.limits import USUAL, RunResult, read_participants, result_fields, seating
-from moot.api.runs.seats import recorded_seats, require_somebody, seat_participants
+from moot.api.runs.limits import (
+    DEFAULT_LIMITS,
+    RunResult,
+    make_surroundings,
+    read_participants,
+    result_fields,
+)
+from moot.api.runs.seats import describe_seats, require_participants, seat_participants
 from moot.api.runs.turns import (
     DecisionRunRecord,
     NoRunRecord,
@@ -150,16 +156,16 @@ def run(
     Refused before any participant is asked: unknown names, people's names, keys that are not here,
     and any name but the acting agent's, if there is one.
     """
-    space, limits = session.workspace, limits or USUAL
+    space, limits = session.workspace, limits or DEFAULT_LIMITS
     specs = read_participants(session, participants)
-    require_somebody(specs)
+    require_participants(specs)
     for name in specs:
         find_agent(space.engine, name)
-    seated = seat_participants(specs, seating(session, terminal, limits), space)
+    seated = seat_participants(specs, make_surroundings(session, terminal, limits), space)
     names = tuple(sorted(specs))
     question = AskQuestion(
         question=f"What does {', '.join(names)} owe an answer to?",
-        seats=recorded_seats(space, names, specs, seated),
+        seats=describe_seats(space, names, specs, seated),
         chamber=ChamberKind.MAIL,
         rule="each for itself",
         rounds=1,

@@ -1,14 +1,14 @@
 """Parliaments: from the call of a session to its final document.
 
-bills.py          the bill: drafted, amended, voted on, decided by a person
-convening.py      how a session begins: newly convened, or from files made elsewhere
-files.py          the four files of a session: checked, taken in, written again
-incoming.py       a message as somebody sends it, read and checked once
-ruling.py         a person's ruling and the last vote, in the records of session and decision
-runs.py           seats taken by participants: programs, models, scripts, people
-session.py        a session in its folder: commands go into the record, the files follow
-session_files.py  the four files on disk: exports of the record
-sessions.py       a session is called, messages are brought, and it says who is next
+bills.py          operations on the bill: draft, amend, vote, rule
+convening.py      convenes a session, or imports one from files
+files.py          operations on the four files: check, import, export
+incoming.py       reads and checks an incoming message
+ruling.py         records a person's ruling in both the session and its decision
+runs.py           lets participants take seats: programs, models, scripts, people
+session.py        a session in its folder: records commands, then updates the files
+session_files.py  writes the four files as exports of the record
+sessions.py       operations to convene a session, submit messages, see what is next
 """
 
 from typing import TYPE_CHECKING

@@ -1,7 +1,7 @@
-"""The bill of a parliament: drafted, amended, voted on, decided by a person.
+"""Operations on the bill of a parliament: draft it, amend it, vote on it, rule on it.
 
-These are acts of the clerk or the speaker, which the workspace signs, of the seat that is
-concerned, or of the prime minister, who is a person.
+The workspace signs the acts of the clerk and the speaker, an agent those of its seat, and a person
+those of the prime minister.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ __all__ = [
     "withdraw",
 ]
 
-_PRIME_MINISTER: Final = "the prime minister's word"
+_PRIME_MINISTER_ACT: Final = "the prime minister's ruling"
 
 
 class ChosenDrafter(ParliamentStanding, frozen=True, kw_only=True):
@@ -58,7 +58,7 @@ class ChosenDrafter(ParliamentStanding, frozen=True, kw_only=True):
 
 
 class IncorporatedAmendment(ParliamentStanding, frozen=True, kw_only=True):
-    """`changes` is what came and went with it, a line each."""
+    """`changes` are the added and removed texts, a line each."""
 
     amendment: str
     changes: tuple[Quoted, ...]
@@ -89,8 +89,7 @@ class ArguedDecision(msgspec.Struct, frozen=True):
 
 
 class RecordedRuling(ParliamentStanding, frozen=True, kw_only=True):
-    """The prime minister's ruling, and the person who gave it. `about` are the decisions that now
-    hold it, too."""
+    """The prime minister's ruling, its author, and the decisions that record it too (`about`)."""
 
     decision: str
     about: tuple[ArguedDecision, ...]
@@ -100,7 +99,7 @@ class RecordedRuling(ParliamentStanding, frozen=True, kw_only=True):
 
 
 class BillVersion(msgspec.Struct, frozen=True):
-    """A version of the bill: whose it is, and what came and went with it, a line each."""
+    """A version of the bill: its author, and the added and removed texts, a line each."""
 
     version: int
     by: str
@@ -117,7 +116,7 @@ class BillHistory(ParliamentStanding, frozen=True, kw_only=True):
 def choose_drafter(
     session: Session, folder: Path, seat: str | None = None, *, key: str | None = None
 ) -> ChosenDrafter:
-    """Choose who drafts the bill: `seat`, else the one whose motives cover most issues."""
+    """Choose who drafts the bill: `seat`, or the seat whose motives cover most issues."""
     from moot.api.parliaments.session import ParliamentSession
     from moot.protocols.parliament.commands import ChooseDrafter
 
@@ -137,12 +136,11 @@ def incorporate(
     draft: Path | bytes | str | None = None,
     key: str | None = None,
 ) -> IncorporatedAmendment:
-    """Work an amendment that has its support into the bill, as its next version.
+    """Work an amendment that has enough support into the bill, as its next version.
 
-    An addition, a replacement or a removal is carried out to the letter. For a modification the
-    drafter brings the new wording: `draft` is the JSON (a text, or a file) of an object with what
-    changes of title, summary and sections. The session does it, or the agent that acts, if it
-    is the drafter.
+    An addition, a replacement or a removal is applied literally. For a modification the drafter
+    gives the new wording: `draft` is the JSON (a text, or a file) of an object with the changed
+    parts of title, summary and sections. The session acts, or the acting agent if it drafts.
     """
     from moot.api.parliaments.session import ParliamentSession
     from moot.protocols.parliament.commands import Incorporate
@@ -153,7 +151,7 @@ def incorporate(
     actor = session.actor(session.acting or SYSTEM)
     command = Incorporate(amendment_id=amendment, draft=merged)
     result = parliament.execute(command, actor, key=key)
-    # Not the difference to the bill before this call: a repeat under a key changes nothing.
+    # Read from the history: a repeat under a key changes nothing, but must return the same changes.
     number = next(
         message.content.bill_version
         for message in result.logged
@@ -172,7 +170,7 @@ def incorporate(
 def withdraw(
     session: Session, folder: Path, amendment: str, *, key: str | None = None
 ) -> WithdrawnAmendment:
-    """Take back an amendment; only the seat that proposed it may."""
+    """Withdraw an amendment; only the seat that proposed it may."""
     from moot.api.parliaments.session import ParliamentSession
     from moot.protocols.parliament.commands import Withdraw
 
@@ -191,9 +189,9 @@ def withdraw(
 def conclude(
     session: Session, folder: Path, amendment: str, *, vote: bool = False, key: str | None = None
 ) -> ConcludedAmendment:
-    """End the discussion of an amendment: more against it than for it rejects it.
+    """End the discussion of an amendment: it is rejected if more are against it than for it.
 
-    With `vote` everyone's position is called for instead.
+    With `vote` every seat is asked for its position instead.
     """
     from moot.api.parliaments.session import ParliamentSession
     from moot.protocols.parliament.commands import CallAmendmentVote, ConcludeAmendment
@@ -214,9 +212,9 @@ def conclude(
 def tally(
     session: Session, folder: Path, *, close: bool = False, key: str | None = None
 ) -> CountedVotes:
-    """Count the votes and announce the result. With `close` missing votes are not waited for.
+    """Count the votes and announce the result; with `close`, without waiting for missing votes.
 
-    Closing and counting are two commits: what was closed stays closed if counting is refused.
+    Closing and counting are two commits: the ballot stays closed if counting is refused.
     """
     from moot.api.parliaments.session import ParliamentSession
     from moot.protocols.parliament.commands import CloseBallot, CountVotes
@@ -244,15 +242,15 @@ def decide(
     extend_rounds: int = 0,
     sha256: str | None = None,
 ) -> RecordedRuling:
-    """The prime minister's ruling, signed with a person's key: `approve`, `veto`,
-    `amend_and_approve` or `opening_guidance`.
+    """Rule as prime minister, with a person's key: `approve`, `veto`, `amend_and_approve` or
+    `opening_guidance`.
 
     A veto and opening guidance need `guidance`; `amend_and_approve` needs `draft`, the JSON of an
-    object with what changes of title, summary and sections. A veto may grant more rounds. Where the
-    session belongs to a decision, that holds the same ruling: both records have it, or neither.
-    Whatever can be refused is refused before a passphrase is asked for. A ruling stands once: the
-    same one again only completes a record that lacks it, so that it needs no key. With `sha256`,
-    the hash of the bill that the person was shown, nothing is decided about another one (busy).
+    object with the changed parts of title, summary and sections. A veto may grant more rounds. If
+    the session belongs to a decision, both records get the ruling, or neither. The rules are
+    checked before a passphrase is asked for. A ruling counts once: a repeat only completes a record
+    that lacks it, so it needs no key. `sha256` is the hash of the bill that the person was shown:
+    if the bill has changed since, the ruling is refused (busy).
     """
     from moot.api.decisions.ruling import require_text_shown
     from moot.api.parliaments.session import ParliamentSession
@@ -266,10 +264,10 @@ def decide(
         draft=_read_draft(parliament, draft),
         extend_rounds=extend_rounds,
     )
-    session.require_no_agent(_PRIME_MINISTER)
+    session.require_no_agent(_PRIME_MINISTER_ACT)
     parliament.rehearse(command, PRIME_MINISTER)
     require_text_shown(session.workspace.engine, parliament.stream, sha256)
-    person = session.person(_PRIME_MINISTER)
+    person = session.person(_PRIME_MINISTER_ACT)
     result = parliament.execute(command, person, PRIME_MINISTER)
     return RecordedRuling(
         **describe_standing(result.state),
@@ -282,7 +280,7 @@ def decide(
 
 
 def _read_draft(parliament: ParliamentSession, draft: Path | bytes | str | None) -> Any:
-    """The whole bill, with the parts that `draft` names in their place."""
+    """Return the whole bill with the parts that `draft` changes."""
     from moot.api.parliaments.incoming import merge_into_bill
 
     return None if draft is None else merge_into_bill(parliament.state, read_document(draft))
@@ -303,7 +301,7 @@ def _argued_decisions(parliament: ParliamentSession) -> tuple[ArguedDecision, ..
 
 @operation("parliament.history")
 def history(session: Session, folder: Path) -> BillHistory:
-    """Every version of the bill: whose it is, and what came and went with it."""
+    """List every version of the bill: its author, and what it added and removed."""
     from moot.api.parliaments.session import ParliamentSession
 
     parliament = ParliamentSession.open(session.workspace, folder)

@@ -1,7 +1,7 @@
-"""How a session begins: newly convened, or continued from files made elsewhere.
+"""Convene a new session, or continue one from files made elsewhere.
 
-A seat without an agent gets one with a key of its own. The session and its names are registered in
-one commit or not at all: a refused attempt uses up no name.
+A seat without an agent gets a new agent with its own key. The session and its names are registered
+in one commit or not at all: a refused attempt uses up no name.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from moot.core.machine import Command, KeyClass
 from moot.core.names import REGISTRY, SYSTEM
 from moot.engine.job import NO_LINK, Job, Link
 from moot.engine.registry_commands import find_agent, registration_command
-from moot.protocols.parliament import commands as ask
+from moot.protocols.parliament.commands import Begin, Convene, Import, SeatPlan
 from moot.protocols.parliament.files.file_shapes import FILES
 from moot.protocols.parliament.files.inspection import inspect_files
 from moot.protocols.parliament.machine import SESSIONS
@@ -29,13 +29,13 @@ from moot.protocols.parliament.messages.shapes import read_json
 from moot.workspace.workspace import Workspace
 
 SEAT_NOTATION: Final = "Rep. Name:motive,motive[@AGENT]"
-# Another process may take today's next number first; so often we try the number after it.
-_TRIES: Final = 20
-_TAKEN: Final = ("already_convened", "name_taken")
+# How often the next number is tried if other processes take today's next number first.
+_MAX_TRIES: Final = 20
+_TAKEN_CODES: Final = ("already_convened", "name_taken")
 
 
 class SeatRequest(msgspec.Struct, frozen=True):
-    """A seat as it is asked for; without an agent it gets one of its own.
+    """A requested seat; without an agent it gets a new one.
 
     Its text is `Rep. Name:motive,motive[@AGENT]`, and `parse` reads that.
     """
@@ -51,11 +51,11 @@ class SeatRequest(msgspec.Struct, frozen=True):
             raise Malformed(
                 f"{text!r} is not NAME:motive,motive",
                 code="bad_seat",
-                hint=f'write it like "{SEAT_NOTATION}"',
+                hint=f'write "{SEAT_NOTATION}"',
             )
         motives, _, agent = rest.partition("@")
-        wanted = tuple(motive.strip() for motive in motives.split(",") if motive.strip())
-        return cls(name.strip(), wanted, agent.strip() or None)
+        parsed = tuple(motive.strip() for motive in motives.split(",") if motive.strip())
+        return cls(name.strip(), parsed, agent.strip() or None)
 
     def __str__(self) -> str:
         at_agent = "" if self.agent is None else f"@{self.agent}"
@@ -72,14 +72,14 @@ def convene(
     parliament_id: str | None = None,
     link: Link = NO_LINK,
 ) -> ParliamentSession:
-    """A new session in an empty folder; seats without an agent get one with a key of its own."""
+    """Convene a session in an empty folder; a seat without an agent gets a new one with a key."""
     require_free_folder(folder)
     skipped = 0
-    for tries_left in reversed(range(_TRIES)):
+    for tries_left in reversed(range(_MAX_TRIES)):
         session_id = parliament_id or next_free_id(workspace, skipped)
         session = ParliamentSession(workspace, folder, session_id)
         seats = tuple(_plan_seat(session, number, seat) for number, seat in enumerate(requests, 1))
-        command = ask.Convene(
+        command = Convene(
             problem_statement=problem,
             issues=issues,
             seats=seats,
@@ -87,11 +87,11 @@ def convene(
             seed=make_seed(),
         )
         try:
-            _record_beginning(session, seats, [command, ask.Begin()], link)
+            _record_beginning(session, seats, [command, Begin()], link)
         except Refused as error:
-            if error.code not in _TAKEN or parliament_id is not None or not tries_left:
+            if error.code not in _TAKEN_CODES or parliament_id is not None or not tries_left:
                 raise
-            # A seat's name is taken although no session has this number: go one further.
+            # A seat's name is taken although no session has this number: try the next number.
             skipped += error.code == "name_taken"
         else:
             break
@@ -100,23 +100,23 @@ def convene(
     return session
 
 
-def _plan_seat(session: ParliamentSession, number: int, request: SeatRequest) -> ask.SeatPlan:
+def _plan_seat(session: ParliamentSession, number: int, request: SeatRequest) -> SeatPlan:
     if request.agent is None:
         own_agent = f"{session.id}-rep-{number}"
-        return ask.SeatPlan(request.name, request.motives, own_agent, bound=False)
+        return SeatPlan(request.name, request.motives, own_agent, bound=False)
     agent = find_agent(session.workspace.engine, request.agent)
-    return ask.SeatPlan(request.name, request.motives, request.agent, epoch=agent.epoch)
+    return SeatPlan(request.name, request.motives, request.agent, epoch=agent.epoch)
 
 
 def _record_beginning(
     session: ParliamentSession,
-    seats: tuple[ask.SeatPlan, ...],
+    seats: tuple[SeatPlan, ...],
     commands: list[Command],
     link: Link = NO_LINK,
 ) -> None:
     """Run the commands and register the agents made for this session: all of it, or nothing."""
     workspace, keys = session.workspace, session.workspace.folder
-    made = [
+    new_keys = [
         (plan.agent, keys.add_key(workspace.trust.origin, plan.agent, KeyClass.AGENT))
         for plan in seats
         if not plan.bound
@@ -127,7 +127,7 @@ def _record_beginning(
     )
     then += [
         Job(REGISTRY, registration_command(workspace.engine, name, signer, keys.custodian), SYSTEM)
-        for name, signer in made
+        for name, signer in new_keys
     ]
     is_recorded = False
     try:
@@ -135,12 +135,12 @@ def _record_beginning(
         is_recorded = True
     finally:
         if not is_recorded:
-            for name, signer in made:
+            for name, signer in new_keys:
                 keys.remove_key(workspace.trust.origin, name, signer.kid)
 
 
 def next_free_id(workspace: Workspace, skipped: int = 0) -> str:
-    """PAR-004: today's next free number, or one further on."""
+    """Return today's next free id, `skipped` numbers further on (PAR-004)."""
     day = to_text(workspace.engine.clock())[:10].replace("-", "")
     with workspace.store.read() as view:
         taken = {row.key for row in view.rows(SESSIONS, f"parl-{day}-", limit=100_000)}
@@ -155,7 +155,7 @@ def require_free_folder(folder: Path) -> None:
     if present:
         raise Refused(
             "folder_taken",
-            f"{folder} holds {present[0]} already",
+            f"{folder} already contains {present[0]}",
             hint="choose another folder; `moot parliament status DIR` shows what it is",
         )
 
@@ -166,11 +166,10 @@ def import_session(
     agents: dict[str, str],
     parliament_id: str | None = None,
 ) -> tuple[ParliamentSession, tuple[str, ...]]:
-    """Continue a session from elsewhere; its files are stored and, where ours differ, put aside.
+    """Continue a session from files; they are stored, and renamed where Moot writes others.
 
-    `agents` names the agents of seats; every other seat gets one with a key of its own. With
-    `parliament_id` the session goes on under another id than the files have. Gives the session and
-    the names of the files that were put aside.
+    `agents` names the agents of seats; every other seat gets a new one with a key. `parliament_id`
+    replaces the id in the files. Returns the session and the new names of renamed files.
     """
     if parliament_id is not None and not PARLIAMENT_ID.fullmatch(parliament_id):
         raise bad_id(parliament_id)
@@ -178,15 +177,15 @@ def import_session(
     ledger, session_file, bill, summaries = (read_json(data[name]) for name in FILES)
     session = ParliamentSession(workspace, folder, parliament_id or session_file["parliament_id"])
     if session.state.status is not None:
-        typed = f"moot parliament import {session.files.quoted_folder}"
+        command_line = f"moot parliament import {session.files.quoted_folder}"
         raise Refused(
             "already_convened",
-            f"this workspace has a session {session.id} already",
-            hint=f"`{typed} --id {next_free_id(workspace)}` takes the files as another session",
+            f"this workspace already has a session {session.id}",
+            hint=f"`{command_line} --id {next_free_id(workspace)}` imports them as another session",
         )
     session_file["parliament_id"] = ledger["parliament_id"] = session.id
     plans = _plan_imported_seats(session, session_file, agents)
-    command = ask.Import(
+    command = Import(
         ledger=ledger,
         session=session_file,
         bill=bill,
@@ -204,16 +203,16 @@ def _read_sound_files(folder: Path) -> dict[str, bytes]:
     data = {name: read_or_none(folder / name) for name in FILES}
     if not any(data.values()):
         raise no_session(folder)
-    wrong = select_errors(inspect_files(data))
-    if wrong:
-        raise Refused.of(wrong)
-    # Of sound files only the summaries may be missing: until a round has ended (PAR-119).
+    errors = select_errors(inspect_files(data))
+    if errors:
+        raise Refused.of(errors)
+    # In valid files only the summaries may be missing, until a round has ended (PAR-119).
     return {name: b"[]" if content is None else content for name, content in data.items()}
 
 
 def _plan_imported_seats(
     session: ParliamentSession, session_file: dict[str, Any], agents: dict[str, str]
-) -> dict[str, ask.SeatPlan]:
+) -> dict[str, SeatPlan]:
     names = {seat["agent_id"]: seat["name"] for seat in session_file["representatives"]}
     unknown = sorted(agents.keys() - names.keys())
     if unknown:

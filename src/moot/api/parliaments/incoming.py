@@ -1,4 +1,4 @@
-"""A message as somebody sends it, read and checked once for everyone who asks about it."""
+"""Read and check an incoming message once, and convert bills to JSON and text."""
 
 from __future__ import annotations
 
@@ -19,8 +19,10 @@ from moot.protocols.parliament.model import Bill, State
 
 
 class IncomingMessage(msgspec.Struct, frozen=True):
-    """`document` is its JSON, `findings` what is wrong with its form; without errors there is a
-    `response`. Whether it fits the moment is for the machine to say."""
+    """A message's JSON, the findings about its form, and the `response` if it has no errors.
+
+    Whether the message is allowed now is decided by the state machine.
+    """
 
     document: Any
     findings: tuple[Finding, ...]
@@ -28,7 +30,7 @@ class IncomingMessage(msgspec.Struct, frozen=True):
 
     @property
     def sender(self) -> object:
-        """Who it says it is from, whatever else may be wrong with it."""
+        """The sender that the message names, even if the message is malformed."""
         return self.document.get("from") if isinstance(self.document, dict) else None
 
     @property
@@ -43,11 +45,8 @@ def check_incoming(document: Any) -> IncomingMessage:
     )
 
 
-# A bill as JSON, as an amendment sends it (only the parts that change), and as plain text.
-
-
 def merge_into_bill(state: State, changes: Any) -> dict[str, Any]:
-    """The current bill with the parts that `changes` names put in their place."""
+    """Return the current bill as JSON, with the parts that `changes` contains."""
     if not isinstance(changes, dict):
         raise Malformed(
             "a bill is a JSON object",
@@ -64,7 +63,7 @@ def merge_into_bill(state: State, changes: Any) -> dict[str, Any]:
 
 
 def has_same_words(bill: Bill | None, draft: Any) -> bool:
-    """True if the draft would change nothing of the bill."""
+    """Return whether the draft would change nothing in the bill."""
     if bill is None or not isinstance(draft, dict):
         return False
     parts = {"title": bill.title, "summary": bill.summary, "sections": to_document(bill.sections)}
@@ -72,7 +71,7 @@ def has_same_words(bill: Bill | None, draft: Any) -> bool:
 
 
 def describe_bill(bill: Bill | None) -> str:
-    """Title and version, then what it says; empty without a bill."""
+    """Return title, version and main texts of the bill; empty without a bill."""
     if bill is None:
         return ""
     sections = bill.sections

@@ -1,8 +1,7 @@
-"""A person's ruling on what a parliament argued: one act, in the session's record and in that of
-the decision.
+"""Record a person's ruling on a parliament in both records: the session's and the decision's.
 
-Both are written in one commit (decision 0009), whichever command brings it. Where only one of them
-holds a ruling, only the same ruling may be given again, and it completes the other.
+Both are written in one commit (decision 0009), whichever command brings the ruling. If only one of
+them has a ruling, only the same ruling may be given again, and it completes the other.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from moot.core.names import SYSTEM
 from moot.engine.engine import Engine
 from moot.engine.job import Job, JobOutcome
 from moot.protocols.decision import PROTOCOL, stream_of
-from moot.protocols.decision import commands as ask
+from moot.protocols.decision.commands import Amend, Approve, RecordResult, SendBack, Veto
 from moot.protocols.decision.machine import MACHINE as DECISION
 from moot.protocols.decision.machine import SESSIONS
 from moot.protocols.decision.model import DecisionResult, PersonsRuling, Stage, State
@@ -63,9 +62,9 @@ class PrimeMinisterDecision(NamedTuple):
 def decision_in_command(
     command: Command, message: IncomingMessage | None = None
 ) -> PrimeMinisterDecision | None:
-    """The ruling that a command of the session brings; opening guidance decides nothing.
+    """Return the ruling in a command of the session; opening guidance is none.
 
-    `message` is what a `Submit` brings, where it was checked already.
+    `message` is the message of a `Submit`, if it was checked already.
     """
     if isinstance(command, parliament.Decide):
         if command.decision not in {str(choice) for choice in _STAGES}:
@@ -82,7 +81,7 @@ def decision_in_command(
 
 
 def decisions_argued_in(engine: Engine, session: str) -> list[str]:
-    """The decisions that are argued in a session: one, unless somebody began another."""
+    """Return the decisions that are argued in a session: usually one."""
     with engine.store.read() as view:
         keys = [row.key for row in view.rows(SESSIONS, f"{session} ")]
     return [key.partition(f" {PROTOCOL}/")[2] for key in keys]
@@ -94,8 +93,7 @@ def ruling_at_end(state: Parliament) -> PrimeMinisterChoice | None:
 
 
 def decision_signed_here(workspace: Workspace, session: str) -> PrimeMinisterChoice | None:
-    """The ruling that a person signed in this ledger. Rulings read from imported files prove
-    nothing."""
+    """Return the ruling that a person signed in this ledger; imported rulings prove nothing."""
     state = workspace.engine.state(PARLIAMENT, session)
     ruling = ruling_at_end(state)
     if ruling is None or not state.imported:
@@ -109,10 +107,9 @@ def decision_signed_here(workspace: Workspace, session: str) -> PrimeMinisterCho
 
 
 def everyone_has_decided(engine: Engine, session: str) -> bool:
-    """True if each decision argued in this session already has a person's ruling.
+    """Return whether each decision argued in this session already has a person's ruling.
 
-    A parliament cannot end before its vote, so such a session stays open; nobody has to wait for
-    it.
+    A parliament cannot end before its vote, so such a session stays open, but nothing is due in it.
     """
     state = engine.load(session).state  # of a parliament or of a debate
     has_ended = isinstance(state, Parliament) and state.outcome is not None
@@ -121,27 +118,29 @@ def everyone_has_decided(engine: Engine, session: str) -> bool:
 
 
 def require_undecided(engine: Engine, session: str) -> None:
-    """Refused if a decision that is argued there has a person's ruling: arguing on is in vain."""
+    """Refuse if a decision argued there has a person's ruling: more arguing would be useless."""
     for decision, ruling in _rulings_by_decision(engine, session):
         if ruling is not None:
-            raise _decided(decision, f"{ruling.by} has said {ruling.word.value}")
+            raise _already_decided(decision, f"{ruling.by} has said {ruling.word.value}")
 
 
 def _rulings_by_decision(engine: Engine, session: str) -> list[tuple[str, PersonsRuling | None]]:
     decisions = decisions_argued_in(engine, session)
-    return [(decision, _state(engine, decision).word) for decision in decisions]
+    return [(decision, _decision_state(engine, decision).word) for decision in decisions]
 
 
 def only_repeats_ruling(
     workspace: Workspace, session: str, decision: PrimeMinisterDecision
 ) -> bool:
-    """True if the session holds this very ruling and a decision lacks it; Refused if another one
-    was given, or nothing is lacking."""
+    """Return whether the session has this ruling and a decision lacks it.
+
+    Refused if another ruling was given, or if every decision has this one.
+    """
     engine = workspace.engine
     rulings = _rulings_by_decision(engine, session)
     for name, ruling in rulings:
         if ruling is not None and ruling.word is not _STAGES[decision.choice]:
-            raise _decided(name, f"{ruling.by} has said {ruling.word.value}")
+            raise _already_decided(name, f"{ruling.by} has said {ruling.word.value}")
     signed = decision_signed_here(workspace, session)
     if signed is None or not rulings:
         return False
@@ -149,21 +148,20 @@ def only_repeats_ruling(
     same_text = decision.draft is None or has_same_words(bill, decision.draft)
     is_lacking = any(ruling is None for _, ruling in rulings)
     if signed is not decision.choice or not same_text or not is_lacking:
-        raise _decided(rulings[0][0], f"the prime minister has said {signed}")
+        raise _already_decided(rulings[0][0], f"the prime minister has said {signed}")
     return True
 
 
 def record_ruling(
     workspace: Workspace, job: Job, decision: PrimeMinisterDecision, vote: int | None = None
 ) -> JobOutcome:
-    """Record the ruling in the session and in its decisions, or where it is lacking; in none of
-    them if one refuses.
+    """Record the ruling in the session and its decisions, or where it is missing; all or none.
 
-    `vote` is the number of the vote that the person has seen: about another one nothing was said.
+    `vote` is the number of the vote that the person has seen: the ruling holds for no other one.
     """
     engine = workspace.engine
-    argued = decisions_argued_in(engine, job.stream)
-    lacking = [name for name in argued if _state(engine, name).word is None]
+    argued_decisions = decisions_argued_in(engine, job.stream)
+    lacking = [name for name in argued_decisions if _decision_state(engine, name).word is None]
     state = engine.state(PARLIAMENT, job.stream)
     if only_repeats_ruling(workspace, job.stream, decision):
         command = _decision_command(workspace, decision, state)
@@ -174,12 +172,12 @@ def record_ruling(
         rulings = _ruling_jobs(workspace, job.actor, decision, lacking)
 
     def require_unchanged(_done: list[JobOutcome]) -> None:
-        if decisions_argued_in(engine, job.stream) != argued:
-            raise Conflict("busy", "a run was begun at this moment", hint="say it again")
+        if decisions_argued_in(engine, job.stream) != argued_decisions:
+            raise Conflict("busy", "a run began at this moment", hint="rule again")
         votes = len(engine.state(PARLIAMENT, job.stream).vote_history)
-        if vote not in (None, votes):  # what the person was shown is no longer what is there
+        if vote not in (None, votes):  # the person was shown an earlier vote
             raise Conflict(
-                "busy", "it was argued further, and voted on again", hint="look at it again"
+                "busy", "there was another vote meanwhile", hint="read it again, then rule"
             )
 
     then = [*((lambda _, job=after: job) for after in jobs[1:]), *rulings]
@@ -187,32 +185,32 @@ def record_ruling(
     try:
         done = engine.execute_chain(jobs[0], *then, proved=proved, before_commit=require_unchanged)
     except Refused:
-        only_repeats_ruling(workspace, job.stream, decision)  # somebody was first: that is why
+        only_repeats_ruling(workspace, job.stream, decision)  # another process ruled first: say so
         raise
     return done[len(jobs) - 1]
 
 
 def _result_jobs(engine: Engine, state: Parliament, decisions: list[str]) -> Iterator[Job]:
-    """Record what the vote came to where nobody has: it was not counted in a run."""
+    """Yield jobs that record the vote's result in decisions without one: no run counted it."""
     if not state.vote_history or not engine.signs_as_ledger:
         return
     for decision in decisions:
-        if _state(engine, decision).stage is Stage.ARGUING:
+        if _decision_state(engine, decision).stage is Stage.ARGUING:
             yield Job(stream_of(decision), *vote_result_command(state))
 
 
 def _ruling_jobs(
     workspace: Workspace, person: str, ruling: PrimeMinisterDecision, decisions: list[str]
 ) -> list[Callable[[JobOutcome], Job]]:
-    """The same ruling for each decision, made from what the session came to by it."""
-    made: list[Command] = []
+    """Return jobs that record the ruling in each decision, made from the session's new state."""
+    made_commands: list[Command] = []
 
     def job_for(decision: str) -> Callable[[JobOutcome], Job]:
         def make_job(before: JobOutcome) -> Job:
-            if not made:  # the session comes first, then the decisions
+            if not made_commands:  # the session comes first, then the decisions
                 after = PARLIAMENT.require_state(before.state)
-                made.append(_decision_command(workspace, ruling, after))
-            return Job(stream_of(decision), made[0], person)
+                made_commands.append(_decision_command(workspace, ruling, after))
+            return Job(stream_of(decision), made_commands[0], person)
 
         return make_job
 
@@ -222,46 +220,45 @@ def _ruling_jobs(
 def _decision_command(
     workspace: Workspace, ruling: PrimeMinisterDecision, after: Parliament
 ) -> Command:
-    """What the decision records: by the ruling, and by whether the session goes on after it."""
+    """Return the decision's command for this ruling; a session that continues is sent back."""
     if after.outcome is None:
-        return ask.SendBack(reason=ruling.reason)
+        return SendBack(reason=ruling.reason)
     if ruling.choice is PrimeMinisterChoice.APPROVE:
-        return ask.Approve(reason=ruling.reason)
+        return Approve(reason=ruling.reason)
     if ruling.choice is PrimeMinisterChoice.VETO:
-        return ask.Veto(reason=ruling.reason)
+        return Veto(reason=ruling.reason)
     text = workspace.artifacts.put(describe_bill(after.bill).encode(), "text/markdown")
-    return ask.Amend(reason=ruling.reason, text=text)
+    return Amend(reason=ruling.reason, text=text)
 
 
-def _state(engine: Engine, decision: str) -> State:
+def _decision_state(engine: Engine, decision: str) -> State:
     return engine.state(DECISION, stream_of(decision))
 
 
-def _decided(decision: str, why: str) -> Refused:
+def _already_decided(decision: str, why: str) -> Refused:
     return Refused(
         "decided",
         f"{decision}: {why}",
-        hint=f"`moot report {decision}` shows it; ask again: `moot ask`",
+        hint=f"`moot report {decision}` shows it; `moot ask` asks again",
     )
 
 
-# Once the chamber has voted for the last time, what it came to is known.
+# In these states the last vote is over, so its result is known.
 SETTLED: Final = frozenset(
     {SessionStatus.PM_REVIEW, SessionStatus.SYNTHESIS, SessionStatus.COMPLETE}
 )
 
 
-# DEC-032: the NO of a seat that was expelled is the protocol's, not an opinion.
+# DEC-032: the NO of an expelled seat comes from the rules; it is no opinion.
 NO_BY_RULE: Final = "NO by rule: it failed"
 
 
-def vote_result_command(state: Parliament) -> tuple[ask.RecordResult, str, str]:
-    """What the last vote came to: the command, who gives it, and the key under which each vote is
-    recorded once."""
+def vote_result_command(state: Parliament) -> tuple[RecordResult, str, str]:
+    """Return the command that records the last vote's result, its actor, and its key."""
     key = f"result-{len(state.vote_history)}"
     if not state.vote_history:
         summary = "no bill was drafted"
-        return ask.RecordResult(result=DecisionResult.NOT_CARRIED, summary=summary), SYSTEM, key
+        return RecordResult(result=DecisionResult.NOT_CARRIED, summary=summary), SYSTEM, key
     last = state.vote_history[-1]
     votes = {
         seat.agent: seat.voting_record[-1].vote.value
@@ -270,9 +267,9 @@ def vote_result_command(state: Parliament) -> tuple[ask.RecordResult, str, str]:
     }
     expelled = [seat.agent for seat in state.seats_in_order() if seat.expelled]
     summary = f"{last.yes} YES, {last.no} NO of {last.total} on version {last.bill_version}"
-    if expelled:  # the rules count an expelled seat as NO, which is nobody's opinion
+    if expelled:  # the rules count an expelled seat as NO; it is no opinion
         summary += f" ({', '.join(expelled)}: {NO_BY_RULE})"
-    result = ask.RecordResult(
+    result = RecordResult(
         result=DecisionResult.CARRIED if last.passed else DecisionResult.NOT_CARRIED,
         summary=summary,
         approvers=tuple(name for name, vote in votes.items() if vote == "YES"),

@@ -1,4 +1,4 @@
-"""A parliament whose seats are taken by participants: programs, models, scripts, people."""
+"""Let participants take the seats of a parliament: programs, models, scripts, people."""
 
 from __future__ import annotations
 
@@ -7,7 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from moot.api.operation import operation
-from moot.api.runs.limits import USUAL, RunResult, read_participants, result_fields, seating
+from moot.api.runs.limits import (
+    DEFAULT_LIMITS,
+    RunResult,
+    make_surroundings,
+    read_participants,
+    result_fields,
+)
 
 if TYPE_CHECKING:
     from moot.api.parliaments.session import ParliamentSession
@@ -38,29 +44,28 @@ def run(
 ) -> ParliamentRun:
     """Let participants state, draft, ask, answer and vote until the prime minister is asked.
 
-    A participant is `SEAT=SPEC`: a seat's id or the name of its agent, and who takes it. A session
-    that acts under a name may seat only itself (`not_you`). It is many commits and needs no key:
-    whatever interrupts it, the same call goes on where the record stands. Refused before anybody is
-    asked: seats that nobody has, participants that cannot be started, keys that are not here, files
-    that somebody changed, a session whose question a person has decided.
+    A participant is `SEAT=SPEC`: a seat's id or its agent's name, and who takes it. A session that
+    acts under a name may seat only itself (`not_you`). A run makes many commits and needs no key:
+    after an interruption the same call continues from the record. Refused before any participant is
+    asked: unknown seats, participants that cannot be started, keys that are not here, files that
+    another program changed, a session whose question a person has decided.
     """
     from moot.api.parliaments.session import ParliamentSession
     from moot.api.runs.parliament import run_parliament
 
     parliament = ParliamentSession.open(session.workspace, folder)
-    named = [_name_agent(parliament, text) for text in participants]
+    named = [_with_agent_name(parliament, text) for text in participants]
     specs = read_participants(session, named)
-    seats = seating(session, terminal, limits or USUAL)
-    finished = run_parliament(parliament, specs, seats, limits or USUAL, watch)
+    seats = make_surroundings(session, terminal, limits or DEFAULT_LIMITS)
+    finished = run_parliament(parliament, specs, seats, limits or DEFAULT_LIMITS, watch)
     return ParliamentRun(finished.decision, **result_fields(finished))
 
 
-def _name_agent(parliament: ParliamentSession, text: str) -> str:
-    """`rep_1=SPEC` as `amber-otter=SPEC`; a text that names nobody is left for the reader of specs
-    to refuse."""
+def _with_agent_name(parliament: ParliamentSession, text: str) -> str:
+    """Return `amber-otter=SPEC` for `rep_1=SPEC`; a text without a name is left unchanged."""
     from moot.api.runs.parliament import require_seated_agent
 
-    seat, sign, spec = text.partition("=")
-    if not sign or ":" in seat:
+    seat, equals, spec = text.partition("=")
+    if not equals or ":" in seat:
         return text
     return f"{require_seated_agent(parliament, seat.strip())}={spec}"

@@ -1,9 +1,8 @@
-"""The four files of a parliament on disk: exports of the record, each written whole or not at all.
+"""Write the four files of a parliament as exports of the record, each whole or not at all.
 
-A note beside the ledger holds the digests of what we are about to write. A file that matches
-neither the old nor the new digest was changed by someone else: it is reported and never
-overwritten, and `restore` puts it aside first. A crash between note and files leaves older files
-of ours, which the next command brings up to date.
+A note in the workspace has the digests of what Moot is about to write. A file that matches neither
+the old nor the new digest was changed by another program: Moot reports it and never overwrites it;
+`restore` renames it first. After a crash between note and files, the next command updates both.
 """
 
 from __future__ import annotations
@@ -22,8 +21,8 @@ from moot.core.errors import Refused, StoreFailed, Unavailable
 from moot.core.findings import Finding
 from moot.core.ledger import View
 from moot.engine.replay import LoadedStream, read_record
-from moot.protocols.parliament import events as did
 from moot.protocols.parliament import session_files
+from moot.protocols.parliament.events import MessageLogged
 from moot.protocols.parliament.files.file_shapes import (
     BILL_FILE,
     FILES,
@@ -38,14 +37,14 @@ from moot.store.files import replace_own_file
 from moot.workspace.workspace import Workspace
 
 LOCK_SECONDS: Final = 30
-NOTES: Final = "papers"  # the name of their folder in every workspace there is
-_MOST_COPIES: Final = 1_000
+NOTES_FOLDER: Final = "papers"  # existing workspaces have a folder of this name
+_MAX_COPIES: Final = 1_000
 
 
 class WrittenFiles(msgspec.Struct, frozen=True):
-    """What we wrote: up to which event, by file name its digest before and after, and where.
+    """What Moot wrote: the last event, each file's digest before and after, and the folder.
 
-    Notes of earlier versions do not say where (""): only the folder's digest is in their name.
+    Notes of earlier versions have no folder (""): only its digest is in their name.
     """
 
     seq: int = -1
@@ -54,7 +53,7 @@ class WrittenFiles(msgspec.Struct, frozen=True):
 
 
 class FileOnDisk(NamedTuple):
-    """A file as it is on disk; None and an empty digest if it is not there."""
+    """A file on disk; None and an empty digest if it does not exist."""
 
     data: bytes | None
     digest: str
@@ -67,38 +66,38 @@ class SessionFiles:
         self.folder = folder
         self._workspace = workspace
         self._stream = stream
-        self._note = workspace.path / NOTES / _note_name(stream.partition("/")[2], folder)
+        self._note = workspace.path / NOTES_FOLDER / _note_name(stream.partition("/")[2], folder)
 
     @property
     def quoted_folder(self) -> str:
-        """The folder as one would type it."""
+        """The folder, quoted for a shell."""
         return shlex.quote(str(self.folder))
 
     def find_changed(self) -> list[Finding]:
-        """A finding for each file that someone else has changed."""
+        """Return a finding for each file that another program has changed."""
         written, on_disk = _read_note(self._note), self._read_files()
         if not any(_is_foreign(name, on_disk[name], written) for name in FILES):
             return []
-        with self._locked():  # not while another process of ours is writing them
+        with self._lock():  # wait until no other Moot process writes them
             written, on_disk = _read_note(self._note), self._read_files()
-            expected = self._encode(self._load(), written, on_disk[LEDGER_FILE])
+            expected = self._encode(self._load_stream(), written, on_disk[LEDGER_FILE])
         foreign = (name for name in FILES if _is_foreign(name, on_disk[name], written))
         return [
             self._changed_finding(name) for name in foreign if on_disk[name].data != expected[name]
         ]
 
     def require_unchanged(self) -> None:
-        """Refused if someone else has changed a file."""
+        """Refuse if another program has changed a file."""
         findings = self.find_changed()
         if findings:
             raise _files_changed(findings)
 
     def write(self) -> tuple[str, ...]:
-        """Write the parliament's files as the record has them; the names of those that changed."""
+        """Write the files as the record has them; return the names of those that changed."""
         return self._update(self._refuse_foreign)
 
     def restore(self) -> tuple[str, ...]:
-        """Put changed files aside and write ours; the names they have now."""
+        """Rename changed files and write ours; return the new names."""
         put_aside: list[str] = []
         self._update(lambda names: put_aside.extend(map(self.put_aside, names)))
         return tuple(put_aside)
@@ -108,18 +107,22 @@ class SessionFiles:
             raise _files_changed([self._changed_finding(name) for name in names])
 
     def _update(self, handle_foreign: Callable[[list[str]], None]) -> tuple[str, ...]:
-        with self._locked():
-            written, on_disk, loaded = _read_note(self._note), self._read_files(), self._load()
+        with self._lock():
+            written, on_disk, loaded = (
+                _read_note(self._note),
+                self._read_files(),
+                self._load_stream(),
+            )
             expected = self._encode(loaded, written, on_disk[LEDGER_FILE])
             outdated = tuple(name for name in FILES if on_disk[name].data != expected[name])
             handle_foreign([name for name in outdated if _is_foreign(name, on_disk[name], written)])
             if outdated or loaded.seq != written.seq:
                 self._write_note(loaded.seq, on_disk, {name: expected[name] for name in outdated})
             for name in outdated:  # the ledger comes first: it is the one that counts (C-38)
-                self._put(self.folder / name, expected[name])
+                self._write_file(self.folder / name, expected[name])
         return outdated
 
-    def _load(self) -> LoadedStream:
+    def _load_stream(self) -> LoadedStream:
         return self._workspace.engine.load(self._stream)
 
     def _read_files(self) -> dict[str, FileOnDisk]:
@@ -129,7 +132,7 @@ class SessionFiles:
     def _encode(
         self, loaded: LoadedStream, written: WrittenFiles, ledger: FileOnDisk
     ) -> dict[str, bytes]:
-        """The bytes that each file should have now."""
+        """Return the bytes that each file should have now."""
         state = MACHINE.require_state(loaded.state)
         with self._workspace.store.read() as view:
             return {
@@ -142,7 +145,7 @@ class SessionFiles:
     def _encode_ledger(
         self, view: View, state: State, written: WrittenFiles, on_disk: FileOnDisk
     ) -> bytes:
-        """A ledger file of ours is only added to; any other is rewritten from the record."""
+        """Append to a ledger file that Moot wrote; write any other again from the record."""
         digests = written.files.get(LEDGER_FILE)
         if on_disk.data is not None and digests is not None and on_disk.digest == digests[1]:
             return session_files.append_to_ledger(
@@ -155,21 +158,23 @@ class SessionFiles:
         return Finding(
             rule="C-38",
             code="file_changed",
-            message=f"{name} was changed by someone else",
+            message=f"{name} was changed by another program",
             where=name,
-            hint=f"`{command}` puts it aside and writes ours again",
+            hint=f"`{command}` renames it and writes the recorded one",
         )
 
     def put_aside(self, name: str) -> str:
-        """Give a file another name; what someone else wrote is never lost."""
-        for number in range(1, _MOST_COPIES):
-            aside = self.folder / f"{name}.changed-{number}"
-            if not aside.exists():
-                os.replace(self.folder / name, aside)
-                return aside.name
-        raise Refused("too_many_copies", f"{name}.changed-1 ... stand in the way", hint="clean up")
+        """Rename a file so that what another program wrote is not lost; return the new name."""
+        for number in range(1, _MAX_COPIES):
+            new_path = self.folder / f"{name}.changed-{number}"
+            if not new_path.exists():
+                os.replace(self.folder / name, new_path)
+                return new_path.name
+        raise Refused(
+            "too_many_copies", f"there are too many files {name}.changed-N", hint="remove some"
+        )
 
-    def _put(self, path: Path, data: bytes) -> None:
+    def _write_file(self, path: Path, data: bytes) -> None:
         try:
             replace_own_file(path, data)
         except OSError as error:
@@ -182,17 +187,17 @@ class SessionFiles:
     def _write_note(
         self, seq: int, on_disk: dict[str, FileOnDisk], outdated: dict[str, bytes]
     ) -> None:
-        """Before the files themselves: a crash in between leaves files that we still know."""
+        """Write the note before the files, so that after a crash Moot knows them as its own."""
         digests = {}
         for name in FILES:
             before = on_disk[name].digest
             digests[name] = (before, _digest(outdated[name]) if name in outdated else before)
         folder = os.path.realpath(self.folder)
-        self._put(self._note, msgspec.json.encode(WrittenFiles(seq, digests, folder)))
+        self._write_file(self._note, msgspec.json.encode(WrittenFiles(seq, digests, folder)))
 
     @contextmanager
-    def _locked(self) -> Iterator[None]:
-        """One writer of the files at a time; the lock file holds nothing."""
+    def _lock(self) -> Iterator[None]:
+        """Let only one process at a time write the files; the lock file is empty."""
         from filelock import FileLock, Timeout
 
         self._note.parent.mkdir(exist_ok=True)
@@ -201,20 +206,20 @@ class SessionFiles:
                 yield
         except Timeout:
             raise StoreFailed(
-                "lock_timeout", "another program writes these files", hint="try again"
+                "lock_timeout", "another program is writing these files", hint="try again"
             ) from None
 
 
 def last_written_id(workspace: Workspace, folder: Path) -> str | None:
-    """The session whose files we last wrote there, should none of them be readable."""
-    notes = list((workspace.path / NOTES).glob(f"*.{_folder_digest(folder)}.json"))
+    """Return the session whose files Moot last wrote there, by its notes."""
+    notes = list((workspace.path / NOTES_FOLDER).glob(f"*.{_folder_digest(folder)}.json"))
     newest = max(notes, key=lambda note: note.stat().st_mtime_ns, default=None)
     return newest.name.partition(".")[0] if newest is not None else None
 
 
 def find_folder(workspace: Workspace, parliament_id: str) -> Path | None:
-    """Where the files of a session were written last, if they still stand there; None: unknown."""
-    notes = list((workspace.path / NOTES).glob(f"{parliament_id}.*.json"))
+    """Return where a session's files were written last, if they still exist; else None."""
+    notes = list((workspace.path / NOTES_FOLDER).glob(f"{parliament_id}.*.json"))
     for note in sorted(notes, key=lambda note: note.stat().st_mtime_ns, reverse=True):
         folder = Path(_read_note(note).folder)
         is_named = note.name == _note_name(parliament_id, folder)
@@ -236,12 +241,12 @@ def _note_name(parliament_id: str, folder: Path) -> str:
 
 
 def _folder_digest(folder: Path) -> str:
-    """Names a folder in the note's file name, however the folder was typed."""
+    """Return a digest of the folder's real path, for the note's file name."""
     return hashlib.sha256(os.fsencode(os.path.realpath(folder))).hexdigest()[:16]
 
 
 def read_or_none(path: Path) -> bytes | None:
-    """A file's bytes; None if there is none."""
+    """Return a file's bytes; None if it does not exist."""
     try:
         return path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
@@ -253,28 +258,28 @@ def read_or_none(path: Path) -> bytes | None:
 
 
 def read_messages(view: View, stream: str, after: int = -1) -> Iterator[LedgerMessage]:
-    """The session's messages as the record holds them, from the events after `after`."""
+    """Yield the session's recorded messages from the events after `after`."""
     return (message for message, _ in read_signed_messages(view, stream, after))
 
 
 def read_signed_messages(
     view: View, stream: str, after: int = -1
 ) -> Iterator[tuple[LedgerMessage, str]]:
-    """Each message with the name whose key signed it."""
+    """Yield each message with the name whose key signed it."""
     for record in view.records(stream, after):
         recorded = read_record(MACHINE, record)
-        if isinstance(recorded.event, did.MessageLogged):
+        if isinstance(recorded.event, MessageLogged):
             yield read_message(recorded.event.message), recorded.actor.id
 
 
 def read_summaries(view: View, stream: str) -> list[dict[str, Any]]:
-    """One row a round: its newest summary."""
+    """Return the newest summary of each round."""
     rows = view.rows(SUMMARIES, f"{stream} ", limit=100_000)
     return [msgspec.json.decode(row.value) for row in rows]
 
 
 def _is_foreign(name: str, on_disk: FileOnDisk, written: WrittenFiles) -> bool:
-    """True if a file is neither the last nor the next one that we wrote."""
+    """Return whether a file is neither what Moot wrote last nor what it was about to write."""
     return on_disk.data is not None and on_disk.digest not in written.files.get(name, ())
 
 

@@ -1,9 +1,8 @@
-"""Parliaments: a session is called, messages are brought, and it says who is next.
+"""Operations to convene a parliament, submit messages, and see its status and what is next.
 
-What is done to the bill is in `bills.py`, the four files of a session are in `files.py`. A session
-is named by the folder that holds its files, or by its id (`parl-20260210-001`) where its files were
-written on this computer. The speaker and the clerk are the workspace itself, so an agent cannot act
-as one of them (`not_you`).
+`bills.py` has the operations on the bill, `files.py` those on the four files. A session is named by
+the folder of its files, or by its id (`parl-20260210-001`) if Moot wrote its files on this machine.
+The speaker and the clerk are the workspace itself, so an agent cannot act as them (`not_you`).
 """
 
 from __future__ import annotations
@@ -55,7 +54,7 @@ __all__ = [
 
 
 class ParliamentStanding(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a session is; part of every result. `outcome` is None until it is decided."""
+    """The state of a session, in every result. `outcome` is None until it is decided."""
 
     parliament_id: str
     status: str
@@ -65,7 +64,7 @@ class ParliamentStanding(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StandingFields(TypedDict):
-    """The same as keyword arguments, for the results that say more."""
+    """The fields of `ParliamentStanding` as keyword arguments for its subclasses."""
 
     parliament_id: str
     status: str
@@ -80,7 +79,7 @@ class CalledParliament(ParliamentStanding, frozen=True, kw_only=True):
 
 
 class SubmittedMessage(ParliamentStanding, frozen=True, kw_only=True):
-    """The message as it stands in the ledger now, and what the speaker said to it."""
+    """The message as the ledger has it now, and the speaker's reply."""
 
     messages: tuple[LedgerMessage, ...]
     findings: tuple[Finding, ...]
@@ -91,13 +90,13 @@ class Template(msgspec.Struct, frozen=True):
 
 
 class ParliamentStatus(SessionView, frozen=True, kw_only=True):
-    """`findings` name the files in the folder that somebody else has changed."""
+    """`findings` name the files in the folder that another program has changed."""
 
     findings: tuple[Finding, ...]
 
 
 class DueStep(msgspec.Struct, frozen=True):
-    """What is waited for. `seat` is None for the clerk, the speaker and the prime minister."""
+    """A step that is due. `seat` is None for the clerk, the speaker and the prime minister."""
 
     who: str
     seat: str | None
@@ -107,7 +106,7 @@ class DueStep(msgspec.Struct, frozen=True):
 
 
 class NextSteps(ParliamentStanding, frozen=True, kw_only=True):
-    """`underserved` are motives that hold a vote up, `ask_next` questions that would help."""
+    """`underserved` are motives that delay a vote, `ask_next` questions that would help."""
 
     folder: str
     due: tuple[DueStep, ...]
@@ -127,12 +126,12 @@ def describe_standing(state: State) -> StandingFields:
     }
 
 
-def read_document(source: Path | bytes | str, most: int | None = None) -> Any:
-    """The JSON of a text, or of a file; Malformed if it is none or longer than `most` bytes."""
+def read_document(source: Path | bytes | str, max_bytes: int | None = None) -> Any:
+    """Read JSON from a text or a file; Malformed if it is invalid or too long."""
     from moot.store.files import decode_text, read_bounded
 
     text = decode_text(read_bounded(source), str(source)) if isinstance(source, Path) else source
-    return read_json(text, MAX_BYTES if most is None else most)
+    return read_json(text, MAX_BYTES if max_bytes is None else max_bytes)
 
 
 @operation("parliament.new", writes=True, as_ledger=True)
@@ -145,12 +144,12 @@ def new(
     *,
     max_rounds: int = 6,
 ) -> CalledParliament:
-    """Call a parliament on a problem and ask for the opening statements.
+    """Convene a parliament on a problem and ask for the opening statements.
 
-    A seat is a `SeatRequest`, or its text `Rep. Name:motive,motive[@AGENT]`. A seat with an agent
-    is signed for by that agent; any other gets an agent with a key of its own. Refused if an issue
-    is no representative's motive, or the folder holds a session already: so is a repeat, which
-    therefore needs no key.
+    A seat is a `SeatRequest`, or its text `Rep. Name:motive,motive[@AGENT]`. The named agent signs
+    for its seat; a seat without one gets a new agent with its own key. Refused if an issue is no
+    representative's motive, or the folder already has a session; so is a repeat, which therefore
+    needs no key.
     """
     from moot.api.parliaments.convening import SeatRequest, convene
 
@@ -167,13 +166,13 @@ def new(
 def submit(
     session: Session, folder: Path, message: Path | bytes | str, *, key: str | None = None
 ) -> SubmittedMessage:
-    """Bring one message in the Agent Response Format: JSON without id, round and timestamp.
+    """Submit one message in the Agent Response Format: JSON without id, round and timestamp.
 
-    `message` is its text, or the file that holds it.
-    A seat's message is signed by its agent, the speaker's by the workspace, the prime minister's
-    by a person. A message that the rules refuse changes nothing, except that a malformed one
-    counts against its seat: the second in a row expels it. A ruling of the prime minister is
-    recorded with the decision that is argued there, and a repeat of it is refused (`decided`).
+    `message` is its text, or the file that contains it. Its agent signs a seat's message, the
+    workspace the speaker's, a person the prime minister's. A refused message changes nothing,
+    except that a malformed one counts against its seat: the second in a row expels it. A ruling of
+    the prime minister is also recorded in the decision that is argued there, and a repeat of it is
+    refused (`decided`).
     """
     from moot.api.parliaments.session import ParliamentSession
     from moot.store.files import read_at_most
@@ -183,7 +182,7 @@ def submit(
     if isinstance(message, Path):  # one byte too many is enough for the rules to refuse it
         message = read_at_most(message, MAX_MESSAGE + 1)
     data = message.encode() if isinstance(message, str) else message
-    return _bring(session, parliament, data, key)
+    return _submit_data(session, parliament, data, key)
 
 
 @operation("parliament.say", writes=True, as_ledger=True)
@@ -195,13 +194,13 @@ def say(
     *,
     sender: str | None = None,
 ) -> SubmittedMessage:
-    """Say something in a few words: `form` is `vote`, `ask`, `endorse`, ...; `words` are its own.
+    """Submit a message in short form: `form` is `vote`, `ask`, `endorse`, ...; `words` its fields.
 
-    `SHORT_FORMS` in `moot.protocols.parliament.short_forms` lists forms and words. What the session
-    knows is filled in: the question that is answered, the last scores, the next version or id.
-    `sender` is a seat or its agent; by default the seat of the one who acts. Unlike a message that
-    is submitted, a malformed one is refused and not counted against its seat. It takes no key, for
-    what is filled in changes with the session: a program that repeats itself uses `submit`.
+    `SHORT_FORMS` in `moot.protocols.parliament.short_forms` lists the forms and their fields. Moot
+    fills in what the session knows: the question that is answered, the last scores, the next
+    version or id. `sender` is a seat or its agent; by default the seat of the acting agent. Unlike
+    with `submit`, a malformed message is refused and does not count against its seat. It takes no
+    key, because what is filled in changes with the session: a program that repeats uses `submit`.
     """
     from moot.api.parliaments.incoming import check_incoming
     from moot.api.parliaments.session import ParliamentSession
@@ -209,23 +208,23 @@ def say(
 
     parliament = ParliamentSession.open(session.workspace, folder)
     session = act_for_seat(session, parliament)
-    named = _find_sender(session, parliament.state, form, sender)
-    data = msgspec.json.encode(compose(parliament.state, form, named, words))
-    wrong = select_errors(check_incoming(read_json(data, MAX_MESSAGE)).findings)
-    if wrong:
-        where = (wrong[0].where or "").removeprefix("content.")
-        first = msgspec.structs.replace(wrong[0], message=f"{where}: {wrong[0].message}")
-        raise Refused.of((first, *wrong[1:]))
-    return _bring(session, parliament, data, None)
+    seat = _find_sender(session, parliament.state, form, sender)
+    data = msgspec.json.encode(compose(parliament.state, form, seat, words))
+    errors = select_errors(check_incoming(read_json(data, MAX_MESSAGE)).findings)
+    if errors:
+        where = (errors[0].where or "").removeprefix("content.")
+        first = msgspec.structs.replace(errors[0], message=f"{where}: {errors[0].message}")
+        raise Refused.of((first, *errors[1:]))
+    return _submit_data(session, parliament, data, None)
 
 
-def _bring(
+def _submit_data(
     session: Session, parliament: ParliamentSession, data: bytes, key: str | None
 ) -> SubmittedMessage:
     from moot.api.parliaments.session import submit_message
 
     def find_actor(needed: str | None, is_person: bool) -> str:
-        return session.person("the prime minister's word") if is_person else session.actor(needed)
+        return session.person("the prime minister's ruling") if is_person else session.actor(needed)
 
     result = submit_message(parliament, data, session.acting, find_actor, key=key)
     return SubmittedMessage(
@@ -246,32 +245,32 @@ def _find_sender(session: Session, state: State, form: str, sender: str | None) 
     seats = ", ".join(f"{each.id} ({each.name})" for each in state.seats_in_order())
     if not name:
         hint = f"add --from SEAT, or act as its agent: {seats}"
-        raise Refused("seat_required", "nobody says which seat speaks", hint=hint)
+        raise Refused("seat_required", "no seat was named as the sender", hint=hint)
     raise Refused("unknown_seat", f"{name} has no seat in this session", hint=f"seats: {seats}")
 
 
 def act_for_seat(session: Session, parliament: ParliamentSession) -> Session:
-    """A session that acts as `rep_2` acts as the agent of that seat: the id is no agent's name."""
+    """Let a session that acts as `rep_2` act as that seat's agent: only agents have keys."""
     seat = parliament.state.seats.get(session.acting or "")
     return session if seat is None else session.acting_as(seat.agent)
 
 
 @operation("parliament.template")
 def template(session: Session, kind: str) -> Template:
-    """A message of a type (`QUESTION`, `vote`, ...) to be filled in. Needs no workspace."""
+    """Return a message of a type (`QUESTION`, `vote`, ...) to fill in. Needs no workspace."""
     del session
     if kind.upper() not in set(Kind):
         raise Malformed(
-            f"{kind} is no type of message",
+            f"{kind} is not a message type",
             code="unknown_type",
-            hint=f"one of {', '.join(Kind)}",
+            hint=f"use one of {', '.join(Kind)}",
         )
     return Template(make_template(Kind(kind.upper())))
 
 
 @operation("parliament.status")
 def status(session: Session, folder: Path) -> ParliamentStatus:
-    """Where a session stands: phase, round, clock, bill, seats, amendments, votes."""
+    """Show a session's state: phase, round, clock, bill, seats, amendments, votes."""
     from msgspec.structs import asdict
 
     from moot.api.parliaments.session import ParliamentSession
@@ -283,9 +282,9 @@ def status(session: Session, folder: Path) -> ParliamentStatus:
 
 @operation("parliament.next")
 def next_steps(session: Session, folder: Path) -> NextSteps:
-    """Who is expected to do what, and which motives still hold a vote up.
+    """List who must do what, and which motives still delay a vote.
 
-    Nothing is due where a person has decided everything that is argued there.
+    Nothing is due if a person has decided every question that is argued there.
     """
     from moot.api.parliaments.ruling import everyone_has_decided
     from moot.api.parliaments.session import ParliamentSession

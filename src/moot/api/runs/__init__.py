@@ -1,12 +1,12 @@
-"""Runs: participants take their turns until something has come out.
+"""Runs: participants take their turns until there is a result.
 
-debate.py                run a debate to its end, and record what came out
-first_answers.py         each says what it would answer alone, all at the same time
-limits.py                what every run of participants takes and gives back
-parliament.py            run a parliament: participants take the seats, a person decides
-parliament_procedure.py  its speaker and its clerk: procedure, and nothing else
-rankings.py              each participant orders the first answers without names, and votes
-seats.py                 specs become participants, and seats that a record can hold
-trace.py                 run a trace: participants play its roles, its own rules run the intents
-turns.py                 what the runs of all protocols have in common
+debate.py                runs a debate to its end, and records the result
+first_answers.py         collects each participant's own answer, sealed until all have answered
+limits.py                arguments and results that all runs share
+parliament.py            runs a parliament: participants take the seats, a person decides
+parliament_procedure.py  acts as its speaker and its clerk, by the rules of procedure
+rankings.py              lets each participant rank the first answers, without names
+seats.py                 makes participants and recorded seats from specs
+trace.py                 runs a trace: participants play its roles
+turns.py                 what the runs of all protocols share: limits, costs, the runner
 """

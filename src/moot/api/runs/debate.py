@@ -1,4 +1,4 @@
-"""Run a debate to its end: seat the participants, let the runner go, record what came out."""
+"""Run a debate to its end: seat the participants, start the runner, record the result."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from moot.api.debates.locked_session import restore_file
 from moot.api.debates.outcome import judge_debate
 from moot.api.debates.record import find_record, path_in_record
 from moot.api.debates.session_file import CachedFile
-from moot.api.runs.seats import recorded_seats, require_somebody, seat_participants
+from moot.api.runs.seats import describe_seats, require_participants, seat_participants
 from moot.api.runs.turns import (
-    USUAL,
+    DEFAULT_LIMITS,
     FinishedRun,
     Limits,
     NoRunRecord,
     RecordedRun,
     RunRecord,
     begin_decision,
+    make_run_record,
     read_reply,
-    record_of,
     run_seats,
 )
 from moot.core.clock import SECOND, Clock
@@ -47,26 +47,26 @@ from moot.protocols.debate.drafts import EntryDraft, deepen_headings
 from moot.protocols.debate.model import STANCES, DebateEntry, Escalation, TurnOrder
 from moot.protocols.debate.turns import DebateStanding, find_standing
 from moot.protocols.debate.views import require_course, view_consensus
-from moot.protocols.decision import commands as ask
 from moot.protocols.decision import stream_of
+from moot.protocols.decision.commands import AskQuestion, OpenSession, RecordResult
 from moot.protocols.decision.machine import MACHINE as DECISION
 from moot.protocols.decision.model import MAX_QUESTION, ChamberKind, Stage
 from moot.workspace.workspace import Workspace
 
 WHAT: Final = "entry"
-# How much of what was said a brief holds; the newest counts most.
-MOST_SAID: Final = 60_000
-MOST_ENTRIES: Final = 100
-# DEC-035: how long one argument may be; it is quoted to everybody else.
-MOST_BODY: Final = 50_000
+# At most this many characters and entries are quoted in a brief, the newest first.
+MAX_QUOTED: Final = 60_000
+MAX_ENTRIES: Final = 100
+# DEC-035: the longest argument; every other participant gets it quoted.
+MAX_BODY: Final = 50_000
 _OUT_OF_TIME: Final = (CallEnding.TIMED_OUT, CallEnding.SLOW)
 _DEEPENED: Final = "its headings were set deeper: levels 1 and 2 are the session's own"
-# So close to a turn's end the rest of it is waited for.
+# So close to a turn's end Moot waits until the turn has timed out.
 NEARLY_UP: Final = 2 * SECOND
 
 
 class EntryReply(msgspec.Struct, forbid_unknown_fields=True):
-    """An entry as a participant gives it."""
+    """A participant's reply: one entry."""
 
     stance: Literal["approve", "reject", "neutral", "defer"]
     confidence: Annotated[float, msgspec.Meta(ge=0, le=1)]
@@ -74,7 +74,7 @@ class EntryReply(msgspec.Struct, forbid_unknown_fields=True):
         str, msgspec.Meta(min_length=1, max_length=1_000, description="One or two lines.")
     ]
     body: Annotated[
-        str, msgspec.Meta(max_length=MOST_BODY, description="Your argument, in markdown.")
+        str, msgspec.Meta(max_length=MAX_BODY, description="Your argument, in markdown.")
     ] = ""
     action_requested: Annotated[
         str, msgspec.Meta(max_length=1_000, description="One line; may name an agent.")
@@ -90,14 +90,16 @@ _TASK: Final = (
     "said so far. If the context names a motion, your stance is about that motion: approve, "
     "reject, neutral, or defer if you cannot judge. State how sure you are, from 0 to 1, the "
     "point in one or two lines, and your argument in the body. Change your mind where an argument "
-    "convinces you, and name the agent whose argument it was. Headings in the body begin at level "
-    "3; it holds no HTML comments, and every code block in it is closed."
+    "convinces you, and name the agent whose argument it was. In the body, headings begin at level "
+    "3, HTML comments are not allowed, and every code block must be closed."
 )
 
 
 class EarlierRounds(NamedTuple):
-    """Rounds on the same motion in sessions before this one, of how many in all; how often each
-    spoke there, and where it stood last; and how many must take part in the last vote."""
+    """What earlier sessions on the same motion contain: rounds, and entries and stance of each.
+
+    `of_rounds` is the number of rounds in all, `quorum` how many must take part in the last vote.
+    """
 
     rounds: int = 0
     of_rounds: int = 0
@@ -127,26 +129,26 @@ class RunnableDebate(RecordedRun):
         self._workspace = workspace
         self._cached = CachedFile(file)
 
-    # What is due ----------------------------------------------------------------------------------
-
     def advance(self) -> None:
-        """Write the entries of those whose vote was cast before the session (DEC-036); one that
-        does not fit into the file is asked for like any other."""
+        """Write the entries of agents that voted before the session (DEC-036).
+
+        If such an entry does not fit into the file, its agent is asked like any other.
+        """
         while (due := next(iter(self.dues()), None)) and due.who in self._cast_votes:
             with suppress(Refused, Malformed):
                 self.submit(due, self._cast_votes.pop(due.who))
 
     def dues(self) -> Sequence[Due]:
-        course, here = self._standing()
+        course, here = self._read_standing()
         if here.phase.has_ended:
             return ()
         if here.open_entry is not None:
-            return [self._operator(f"{here.open_entry.author} has not yielded its entry")]
+            return [self._make_operator_due(f"{here.open_entry.author} has not yielded its entry")]
         if not here.may_speak:
-            return [self._operator(f"{', '.join(here.due)} let its time pass")]
-        return [self._due(course, here, agent) for agent in here.may_speak]  # AGT-020
+            return [self._make_operator_due(f"{', '.join(here.due)} did not speak in time")]
+        return [self._make_due(course, here, agent) for agent in here.may_speak]  # AGT-020
 
-    def _due(self, course: Course, here: DebateStanding, agent: str) -> Due:
+    def _make_due(self, course: Course, here: DebateStanding, agent: str) -> Due:
         before = course.running_round.count_entries_of(agent) if course.running_round else 0
         place = f"round {self._earlier.rounds + here.round}, entry {before + 1}"
         return Due(who=agent, what=WHAT, subject=place, since=course.turn_began, by=here.deadline)
@@ -155,11 +157,9 @@ class RunnableDebate(RecordedRun):
         del due
         return require_course(self._checked()).rules.turn_order is TurnOrder.FREE_FORM  # AGT-017
 
-    # What a speaker is told -----------------------------------------------------------------------
-
     def brief(self, due: Due) -> Brief:
         checked = self._checked()
-        course, here = self._standing()
+        course, here = self._read_standing()
         entries = list_entries(course.rounds)
         own = [entry for entry in entries if entry.author == due.who]
         quotes, left_out = self._quotes(checked, entries)
@@ -188,21 +188,20 @@ class RunnableDebate(RecordedRun):
         )
 
     def _quotes(
-        self, checked: CheckedSession, said: list[DebateEntry]
+        self, checked: CheckedSession, entries: list[DebateEntry]
     ) -> tuple[tuple[QuotedText, ...], int]:
-        """Title and context first, then what was said, from the newest back to a bound
-        (AGT-060)."""
-        document, kept, room = checked.document, list[QuotedText](), MOST_SAID
+        """Quote title and context, then the newest entries up to a limit (AGT-060)."""
+        document, kept, surroundings = checked.document, list[QuotedText](), MAX_QUOTED
         record = (
             find_record(self._workspace, self._file, checked)
             if self._workspace is not None
             else None
         )
         trust = build_author_trust(self._cached.peek(), record)
-        for entry in reversed(said[-MOST_ENTRIES:]):
-            quote = _quoted(entry, trust(entry))
-            room -= len(quote.text)
-            if room < 0:
+        for entry in reversed(entries[-MAX_ENTRIES:]):
+            quote = _quote_entry(entry, trust(entry))
+            surroundings -= len(quote.text)
+            if surroundings < 0:
                 break
             kept.append(quote)
         context = document.section_text("Context").strip()
@@ -210,9 +209,7 @@ class RunnableDebate(RecordedRun):
             author="the session's title", trust=AuthorTrust.MATERIAL, text=document.name
         )
         about = QuotedText(author="the session's context", trust=AuthorTrust.MATERIAL, text=context)
-        return (head, about, *reversed(kept)), len(said) - len(kept)
-
-    # What comes of it -----------------------------------------------------------------------------
+        return (head, about, *reversed(kept)), len(entries) - len(kept)
 
     def submit(self, due: Due, reply_fields: dict[str, Any]) -> None:
         reply = read_reply(reply_fields, EntryReply)  # AGT-061
@@ -231,7 +228,7 @@ class RunnableDebate(RecordedRun):
             self._file, draft, self._clock, self._workspace,
             entry_id=self._entry_id(due), cached=self._cached,
         )  # fmt: skip
-        if body != reply.body:  # G-26: what was changed in an answer is on record, too
+        if body != reply.body:  # G-26: a change of an answer is recorded
             self.record_outcome(
                 CallOutcome(
                     agent=due.who,
@@ -243,18 +240,19 @@ class RunnableDebate(RecordedRun):
             )
 
     def _entry_id(self, due: Due) -> str:
-        """The same for the same turn: a turn that was taken twice at once is taken once
-        (AGT-019)."""
+        """Return the same id for the same turn, so that a turn is taken only once (AGT-019)."""
         session_id = self._checked().document.session_id
         turn = "\n".join((session_id, due.who, due.subject))
         return str(uuid.UUID(bytes=hashlib.sha256(turn.encode()).digest()[:16], version=4))
 
     def pass_over(self, due: Due, failure: CallFailure) -> PassOverResult:
-        """Only the session's own policy writes in someone's place: at once for one who has
-        certainly failed, else when time is up (AGT-061, G-01)."""
+        """Apply the session's policy: at once if the agent certainly failed, else at the timeout.
+
+        Only the policy may write an entry for another agent (AGT-061, G-01).
+        """
         if require_course(self._checked()).rules.escalation is Escalation.HUMAN:
             return PassOverResult.NEVER
-        # A call is ended shortly before the turn's own time: then the turn has timed out.
+        # A call ends shortly before its turn's timeout; then the turn counts as timed out.
         is_nearly_up = due.by is not None and due.by - self._clock() <= NEARLY_UP
         if failure.ending not in _OUT_OF_TIME or not is_nearly_up:
             skipped = session.skip_failed(
@@ -271,7 +269,7 @@ class RunnableDebate(RecordedRun):
         return PassOverResult.DONE if done.entries else PassOverResult.LATER
 
     def history(self) -> Sequence[Utterance]:
-        """The end of it is enough: a circle shows in the last few entries of everybody."""
+        """Return the last few entries of each agent: repetition shows there."""
         course = require_course(self._checked())
         entries = list_entries(course.rounds)[-2 * TIMES * len(course.rules.agents) :]
         return [
@@ -283,10 +281,8 @@ class RunnableDebate(RecordedRun):
             if not is_placeholder(entry)
         ]
 
-    # For a person who watches ---------------------------------------------------------------------
-
     def standing(self) -> dict[str, Any]:
-        """Round, state and score of this moment, and what that means for a decision."""
+        """Return round, state and score now, and what they mean for a decision."""
         checked = self._checked()
         here = find_standing(require_course(checked), self._clock())
         consensus, verdict = view_consensus(checked), judge_debate(checked, self._earlier.quorum)
@@ -299,24 +295,22 @@ class RunnableDebate(RecordedRun):
             "absent": verdict.absent,
         }
 
-    # The file -------------------------------------------------------------------------------------
-
-    def _standing(self) -> tuple[Course, DebateStanding]:
+    def _read_standing(self) -> tuple[Course, DebateStanding]:
         course = require_course(self._checked())
         return course, find_standing(course, self._clock())
 
     def _checked(self) -> CheckedSession:
         return self._cached.peek().checked
 
-    def _operator(self, why: str) -> Due:
+    def _make_operator_due(self, why: str) -> Due:
         hint = f"moot debate status {quote(str(self._file))}"
         return Due(who=OPERATOR, what="resume", subject=why, hint=hint)
 
 
-def _positions(said: list[DebateEntry], agents: tuple[str, ...]) -> dict[str, str]:
-    """The latest stance of each, if it is one; a placeholder is nobody's position."""
+def _positions(entries: list[DebateEntry], agents: tuple[str, ...]) -> dict[str, str]:
+    """Return the latest valid stance of each agent, without entries that the policy wrote."""
     latest: dict[str, str] = {}
-    for entry in reversed(said):
+    for entry in reversed(entries):
         stance = entry.field_value("stance")
         if entry.author not in latest and stance in STANCES and not is_placeholder(entry):
             latest[entry.author] = stance
@@ -325,7 +319,7 @@ def _positions(said: list[DebateEntry], agents: tuple[str, ...]) -> dict[str, st
     return {agent: latest[agent] for agent in agents if agent in latest}
 
 
-def _quoted(entry: DebateEntry, trust: AuthorTrust) -> QuotedText:
+def _quote_entry(entry: DebateEntry, trust: AuthorTrust) -> QuotedText:
     place = f"round {entry.round}, turn {entry.turn}: {entry.field_value('stance')}"
     sure = entry.field_value("confidence")
     text = "\n\n".join(part for part in (entry.field_value("summary"), entry.body.strip()) if part)
@@ -338,11 +332,10 @@ def _quoted(entry: DebateEntry, trust: AuthorTrust) -> QuotedText:
 
 
 class SeatedDebate(NamedTuple):
-    """A debate about to be run: its file and who sits there.
+    """A debate to run: its file and its participants.
 
-    In a workspace `decision` keeps what the run costs and what comes out; without one nothing does.
-    `earlier` is what was argued about the same motion before, in other sessions; `cast_votes` are
-    votes that were given before this one began.
+    In a workspace `decision` records the run's costs and result. `earlier` is what earlier sessions
+    argued about the same motion; `cast_votes` are votes given before this session began.
     """
 
     file: Path
@@ -357,14 +350,13 @@ class SeatedDebate(NamedTuple):
 def run_debate(
     file: Path,
     specs: Mapping[str, Spec],
-    room: RunSurroundings,
+    surroundings: RunSurroundings,
     clock: Clock,
     workspace: Workspace | None = None,
-    limits: Limits = USUAL,
+    limits: Limits = DEFAULT_LIMITS,
     watch: RunWatcher | None = None,
 ) -> FinishedRun:
-    """Run the debate in this file with these participants until it is over or they are stuck
-    (AGT-060)."""
+    """Run the debate in this file until it ends or no participant can continue (AGT-060)."""
     lost = restore_file(workspace, file) if workspace is not None and file.exists() else None
     checked = session.read(file)
     agents = require_course(checked).rules.agents
@@ -375,8 +367,8 @@ def run_debate(
                 f"{name} is not one of the agents of this session",
                 hint=f"the agents are {', '.join(agents)}",
             )
-    require_somebody(specs)
-    participants = seat_participants(specs, room, workspace)
+    require_participants(specs)
+    participants = seat_participants(specs, surroundings, workspace)
     debate = SeatedDebate(file, participants, clock, workspace)
     if workspace is not None:
         debate = debate._replace(decision=_open_decision(workspace, debate, checked, specs))
@@ -387,9 +379,9 @@ def run_debate(
 
 
 def run_seated(debate: SeatedDebate, limits: Limits, watch: RunWatcher | None) -> FinishedRun:
-    """Let the runner go; what its calls cost goes on record."""
+    """Run the debate and record what its calls cost."""
     file, participants, clock, workspace, decision, earlier, cast_votes = debate
-    record = NoRunRecord() if workspace is None else record_of(workspace.engine, decision)
+    record = NoRunRecord() if workspace is None else make_run_record(workspace.engine, decision)
     runnable = RunnableDebate(file, clock, workspace, record, earlier, cast_votes)
     return run_seats(runnable, participants, clock, decision, limits, watch)
 
@@ -397,37 +389,37 @@ def run_seated(debate: SeatedDebate, limits: Limits, watch: RunWatcher | None) -
 def _open_decision(
     workspace: Workspace, debate: SeatedDebate, checked: CheckedSession, specs: Mapping[str, Spec]
 ) -> str:
-    """The record of decisions for this session: begun once, under the session's own id."""
+    """Begin the decision that records this session's runs, once, under the session's id."""
     rules = require_course(checked).rules
-    question = ask.AskQuestion(
+    question = AskQuestion(
         question=checked.document.name[:MAX_QUESTION],
-        seats=recorded_seats(workspace, rules.agents, specs, debate.participants),
+        seats=describe_seats(workspace, rules.agents, specs, debate.participants),
         chamber=ChamberKind.DEBATE,
         rule=rules.consensus_mode.value,
         rounds=rules.max_rounds,
     )
     decision = checked.document.session_id
     place = path_in_record(workspace.root, debate.file)
-    opening = ask.OpenSession(session=f"debate/{decision}", file=place)
+    opening = OpenSession(session=f"debate/{decision}", file=place)
     return begin_decision(workspace.engine, decision, question, opening)
 
 
 def record_result(workspace: Workspace, decision: str, checked: CheckedSession) -> None:
-    """What came out, once; a session that goes on has no result yet."""
+    """Record the result, once; a session that has not ended has none yet."""
     state = workspace.engine.state(DECISION, stream_of(decision))
     verdict = judge_debate(checked, state.quorum)
     if state.stage is not Stage.ARGUING or verdict.result is None:
         return
 
-    def in_order_of_seats(names: tuple[str, ...]) -> tuple[str, ...]:
+    def in_seat_order(names: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(seat.agent for seat in state.seats if seat.agent in names)
 
-    command = ask.RecordResult(
+    command = RecordResult(
         result=verdict.result,
         summary=verdict.summary,
         score=verdict.score,
-        approvers=in_order_of_seats(verdict.approvers),
-        dissent=in_order_of_seats(verdict.objectors),
-        absent=in_order_of_seats(verdict.absent),
+        approvers=in_seat_order(verdict.approvers),
+        dissent=in_seat_order(verdict.objectors),
+        absent=in_seat_order(verdict.absent),
     )
     workspace.engine.execute(stream_of(decision), command, SYSTEM, key="result")

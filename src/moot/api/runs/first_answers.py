@@ -1,4 +1,4 @@
-"""First answers: each says what it would answer alone, all at the same time."""
+"""Collect first answers: each participant answers alone, all at the same time."""
 
 from __future__ import annotations
 
@@ -24,24 +24,23 @@ from moot.core.names import SYSTEM
 from moot.core.record import ArtifactRef
 from moot.engine.checkpoints import inclusion_path_of
 from moot.engine.job import Job
-from moot.protocols.decision import commands as ask
 from moot.protocols.decision import stream_of
+from moot.protocols.decision.commands import CloseSeals, GiveAnswer, PassAnswer, SealAnswer
 from moot.protocols.decision.first_answers import NONCE_BYTES, commit_to_answer, normalize_answer
 from moot.protocols.decision.machine import MACHINE
 from moot.protocols.decision.model import MAX_ANSWER, ChamberKind, Stage, State
 from moot.store.files import put_own_file, unwritable_file
 from moot.workspace.workspace import Workspace
 
-# First answers that are sealed as they come, and opened when a checkpoint covers all seals.
-#
-# Until then the words lie in a file that only this user can read, so that a run that was killed
-# can go on: an answer whose file is gone cannot be opened, and counts as absent (DEC-038).
+# Each first answer is sealed when it comes, and opened when a checkpoint covers all seals. Until
+# then its text is in a file that only this user can read, so that a killed run can continue. An
+# answer whose file is missing cannot be opened and counts as absent (DEC-038).
 
-FOLDER: Final = "sealed"
+SEALED_FOLDER: Final = "sealed"
 PROMPT_TYPE: Final = "text/plain"
 NOT_OPENED: Final = "The sealed answer was not opened."
-_TRIES: Final = 5
-_decode_opening = msgspec.json.Decoder(ask.GiveAnswer).decode
+_MAX_TRIES: Final = 5
+_decode_opening = msgspec.json.Decoder(GiveAnswer).decode
 
 
 class SealedAnswers:
@@ -51,22 +50,20 @@ class SealedAnswers:
         self._workspace = workspace
         self._engine = workspace.engine
         self._stream = stream_of(decision)
-        self._folder = workspace.path / FOLDER / decision
+        self._folder = workspace.path / SEALED_FOLDER / decision
 
     @property
     def _state(self) -> State:
         return self._engine.state(MACHINE, self._stream)
 
-    # Sealing --------------------------------------------------------------------------------------
-
     def keep_prompts(self, prompts: Mapping[str, str]) -> dict[str, ArtifactRef]:
-        """Store what each is asked, so that a reader can check that it held no other's answer."""
+        """Store each prompt, so that a reader can check that it contains no other's answer."""
         texts = [prompt.encode("utf-8", "replace") for prompt in prompts.values()]
         stored = self._workspace.artifacts.put_all(texts, PROMPT_TYPE)
         return dict(zip(prompts, stored, strict=True))
 
-    def seal(self, author: str, answer: ask.GiveAnswer, prompt: ArtifactRef) -> None:
-        """Put the commitment on record, and its opening aside; Refused if it could not be given."""
+    def seal(self, author: str, answer: GiveAnswer, prompt: ArtifactRef) -> None:
+        """Record the commitment and save its opening; Refused if the answer is not allowed."""
         self._require_acceptable(author, answer)
         opening = replace(
             answer, answer=answer.answer.strip(), nonce=secrets.token_hex(NONCE_BYTES)
@@ -80,11 +77,11 @@ class SealedAnswers:
             put_own_file(file, msgspec.json.encode(opening), 0o600)
         except OSError as error:
             raise unwritable_file(file, error) from None
-        command = ask.SealAnswer(commitment=commitment, prompt=prompt)
+        command = SealAnswer(commitment=commitment, prompt=prompt)
         self._engine.execute(self._stream, command, author)
 
-    def _require_acceptable(self, author: str, answer: ask.GiveAnswer) -> None:
-        """What could not be opened later must be refused now, while it can be asked for again."""
+    def _require_acceptable(self, author: str, answer: GiveAnswer) -> None:
+        """Refuse an answer that could not be opened later, while it can be asked for again."""
         unsealed = replace(self._state, is_sealed=False, seals=Map())
         actor = VerifiedActor(author, 1, "", KeyClass.AGENT)
         require_allowed(self._workspace, MACHINE, self._stream, answer, actor, state=unsealed)
@@ -92,10 +89,8 @@ class SealedAnswers:
     def _file_of(self, author: str) -> Path:
         return self._folder / f"{author}.json"
 
-    # Opening --------------------------------------------------------------------------------------
-
     def open_all(self) -> None:
-        """Close the seals under a checkpoint, then open them; what cannot be opened is absent."""
+        """Close the seals under a checkpoint, then open them; unopened answers count as absent."""
         state = self._state
         if not state.is_sealed or state.unsealed:
             return
@@ -108,7 +103,7 @@ class SealedAnswers:
             self._folder.rmdir()
 
     def _open_each(self, authors: Sequence[str]) -> None:
-        """All in one commit, so that nobody sees some of them before the rest."""
+        """Open all in one commit, so that no reader sees some answers before the others."""
         openings = {author: self._read_opening(author) for author in authors}
         jobs = [
             Job(self._stream, opening, author)
@@ -123,28 +118,27 @@ class SealedAnswers:
             if isinstance(result, MootError) and not isinstance(result, Refused):
                 raise result
             if result is None or isinstance(result, Refused):
-                passed = ask.PassAnswer(agent=author, why=NOT_OPENED, failure=NOT_OPENED)
+                passed = PassAnswer(agent=author, why=NOT_OPENED, failure=NOT_OPENED)
                 self._engine.execute(self._stream, passed, SYSTEM)
 
-    def _read_opening(self, author: str) -> ask.GiveAnswer | None:
+    def _read_opening(self, author: str) -> GiveAnswer | None:
         try:
             return _decode_opening(self._file_of(author).read_bytes())
         except (OSError, msgspec.MsgspecError):
             return None
 
     def _close(self) -> None:
-        """The checkpoint counts if it covers the event right before its own: nobody wrote
-        between."""
-        for _ in range(_TRIES):
+        """Record the checkpoint; it counts only if no event came between it and the seals."""
+        for _ in range(_MAX_TRIES):
             covered, command = self._cover_seals()
             done = self._engine.execute(self._stream, command, SYSTEM)
             if done.recorded[0].seq == covered + 1:
                 return
-        raise _busy()
+        raise _decision_changes()
 
-    def _cover_seals(self) -> tuple[int, ask.CloseSeals]:
-        """Make a checkpoint; the newest event of the decision and the way from it to the root."""
-        for _ in range(_TRIES):
+    def _cover_seals(self) -> tuple[int, CloseSeals]:
+        """Make a checkpoint; return the decision's newest event and its proof under the root."""
+        for _ in range(_MAX_TRIES):
             self._engine.checkpoint()
             with self._workspace.store.read() as view:
                 note, head = view.newest_note(), view.head(self._stream)
@@ -153,16 +147,16 @@ class SealedAnswers:
                     continue
                 checkpoint = read_note(note, self._workspace.trust.checkpoint)
                 path = inclusion_path_of(view, head.number, checkpoint.streams)
-                way = tuple(node.hex() for node in path)
-                closing = ask.CloseSeals(
-                    note=note, number=checkpoint.number, index=head.number, path=way
+                hashes = tuple(node.hex() for node in path)
+                closing = CloseSeals(
+                    note=note, number=checkpoint.number, index=head.number, path=hashes
                 )
                 return head.seq, closing
-        raise _busy()
+        raise _decision_changes()
 
 
-def _busy() -> MootError:
-    return Conflict("busy", "the decision is being written to", hint="try again when it rests")
+def _decision_changes() -> MootError:
+    return Conflict("busy", "other programs write to the decision", hint="try again later")
 
 
 WHAT = "first_answer"
@@ -187,7 +181,7 @@ _TASK = (
     "Give your own answer to the question quoted below, before you hear the others. Put the "
     "answer itself in one short sentence, without reasons. Give your reasons separately."
 )
-_CHOOSE = " Your answer is one of the options, in exactly its words: nothing else counts."
+_CHOOSE = " Your answer must be one of the options, in exactly the same words."
 _MOTIVES = (
     " It will be argued in a parliament: name as motives the one to three things that matter most "
     "to you here. You will stand for them."
@@ -195,7 +189,7 @@ _MOTIVES = (
 
 
 class RunnableAnswers(RecordedRun):
-    """What is due, how it is asked for and recorded, of the first answers to one question."""
+    """The first answers to one question, as the runner asks for and records them."""
 
     def __init__(self, workspace: Workspace, decision: str, context: str = "") -> None:
         super().__init__(DecisionRunRecord(workspace.engine, decision))
@@ -210,7 +204,7 @@ class RunnableAnswers(RecordedRun):
         return self._engine.state(MACHINE, self._stream)
 
     def advance(self) -> None:
-        """When everybody has sealed an answer, all are opened."""
+        """Open all answers when every participant has sealed one."""
         if self._state.stage is Stage.ANSWERING:
             self._sealed.open_all()
 
@@ -223,7 +217,7 @@ class RunnableAnswers(RecordedRun):
 
     def brief(self, due: Due) -> Brief:
         state = self._state
-        # The question is the task's matter, not its author's order: it is quoted, too.
+        # The question is quoted too: it is material, not an instruction.
         quotes = [
             QuotedText(author="the question", trust=AuthorTrust.MATERIAL, text=state.question)
         ]
@@ -249,22 +243,24 @@ class RunnableAnswers(RecordedRun):
         motives = tuple(" ".join(one.split()) for one in getattr(reply, "motives", ()))
         answer = reply.answer.strip()[: MAX_ANSWER + 1]
         _require_option(answer, self._state.options)
-        command = ask.GiveAnswer(answer=answer, why=reply.why, motives=motives)
+        command = GiveAnswer(answer=answer, why=reply.why, motives=motives)
         if self._state.is_sealed:
             self._sealed.seal(due.who, command, self._prompt_of(due))
         else:
             self._engine.execute(self._stream, command, due.who, key="first-answer")
 
     def _prompt_of(self, due: Due) -> ArtifactRef:
-        """What this one was asked first; everybody's is stored when the first answer comes."""
+        """Return this participant's stored prompt; the first answer stores all prompts."""
         if due.who not in self._prompts:
-            asked = {each.who: as_prompt_without_time(self.brief(each)) for each in self.dues()}
-            self._prompts |= self._sealed.keep_prompts(asked)
+            prompts = {
+                other.who: as_prompt_without_time(self.brief(other)) for other in self.dues()
+            }
+            self._prompts |= self._sealed.keep_prompts(prompts)
         return self._prompts[due.who]
 
     def pass_over(self, due: Due, failure: CallFailure) -> PassOverResult:
         why = f"{failure.ending.value}: {failure.detail}"[:1_000]  # AGT-072
-        command = ask.PassAnswer(agent=due.who, why=why, failure=failure.as_failed_answer.sentence)
+        command = PassAnswer(agent=due.who, why=why, failure=failure.as_failed_answer.sentence)
         self._engine.execute(self._stream, command, SYSTEM)
         return PassOverResult.DONE
 
@@ -274,7 +270,7 @@ class RunnableAnswers(RecordedRun):
 
 
 def _schema(state: State) -> dict[str, Any]:
-    """The shape of a first answer; where there are options, it is one of them."""
+    """Return the schema of a first answer; with options, it is one of them."""
     schema = _SCHEMAS[state.chamber]
     if not state.options:
         return schema
@@ -283,11 +279,11 @@ def _schema(state: State) -> dict[str, Any]:
 
 
 def _require_option(answer: str, options: tuple[str, ...]) -> None:
-    """Malformed if there are options and this is none of them (G-19)."""
+    """Raise Malformed if there are options and the answer is none of them (G-19)."""
     if options and normalize_answer(answer) not in map(normalize_answer, options):
         raise Malformed(
-            f"{answer[:100]!r} is none of the options",
+            f"{answer[:100]!r} is not one of the options",
             code="unknown_option",
             where="answer",
-            hint=f"one of: {'; '.join(options)}",
+            hint=f"use one of: {'; '.join(options)}",
         )

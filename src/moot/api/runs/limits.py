@@ -1,7 +1,7 @@
-"""What every run of participants takes and gives back: debates, mail, parliaments, traces, asking.
+"""Arguments and results that all runs share: debates, mail, parliaments, traces, questions.
 
-A participant is a text `NAME=SPEC`, as on the command line. `Limits` say how far a run may go, a
-`RunWatcher` is told what happens meanwhile, a `Terminal` is where a `human` participant is asked.
+A participant is a text `NAME=SPEC`, as on the command line. `Limits` bound a run, a `RunWatcher`
+receives its progress, and a `human` participant is asked at a `Terminal`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from moot.agents.outcome import CallEnding, CallOutcome, RunEnd, StopReason
 from moot.agents.participant import Nature, ParticipantKind, Spec, read_named_specs
 from moot.agents.participant_kinds import RunSurroundings, Terminal
 from moot.agents.runnable import RunWatcher, Standing
-from moot.api.runs.turns import USUAL, FinishedRun, Limits
+from moot.api.runs.turns import DEFAULT_LIMITS, FinishedRun, Limits
 from moot.core.machine import Due
 from moot.core.text import Quoted
 
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from moot.api.session import Session
 
 __all__ = [
+    "DEFAULT_LIMITS",
     "NO_COST",
-    "USUAL",
     "Brief",
     "CallEnding",
     "CallOutcome",
@@ -44,9 +44,9 @@ __all__ = [
     "Terminal",
     "ending_fields",
     "in_words",
+    "make_surroundings",
     "read_participants",
     "result_fields",
-    "seating",
 ]
 
 
@@ -64,13 +64,13 @@ class RunEnding(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RunResult(RunEnding, frozen=True, kw_only=True):
-    """The same, with where the session stands now."""
+    """How a run ended, and the session's state now."""
 
     standing: dict[str, Any]
 
 
 def ending_fields(ended: RunEnd) -> dict[str, Any]:
-    """The fields of a `RunEnding`."""
+    """Return the fields of a `RunEnding`."""
     return {
         "stop": ended.stop,
         "detail": Quoted(ended.detail),
@@ -81,7 +81,7 @@ def ending_fields(ended: RunEnd) -> dict[str, Any]:
 
 
 def result_fields(finished: FinishedRun) -> dict[str, Any]:
-    """The fields of a `RunResult`, for a subclass to be made with."""
+    """Return the fields of a `RunResult`, from which a subclass is built."""
     return {**ending_fields(finished.ended), "standing": finished.standing}
 
 
@@ -90,11 +90,12 @@ def read_participants(session: Session, participants: Iterable[str]) -> dict[str
     specs = read_named_specs(participants)
     for name in specs:
         if session.acting:
-            session.actor(name)  # AGT-063: nobody speaks under another's key
+            session.actor(name)  # AGT-063: no agent may use another's key
     return specs
 
 
-def seating(session: Session, terminal: Terminal | None, limits: Limits) -> RunSurroundings:
-    """Where participants sit: programs run in the session's folder, with some of its
-    environment."""
+def make_surroundings(
+    session: Session, terminal: Terminal | None, limits: Limits
+) -> RunSurroundings:
+    """Return where participants run: the session's folder and parts of its environment."""
     return RunSurroundings(session.folder, session.env, terminal, limits.env)

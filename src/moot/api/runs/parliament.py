@@ -1,7 +1,7 @@
-"""Run a parliament: participants take the seats, the machine does procedure, a person decides.
+"""Run a parliament: participants take the seats, Moot conducts the procedure, a person decides.
 
-A run continues from the session's own record alone; costs and endings are recorded in a decision
-under the session's id.
+A run continues from the session's record alone; a decision under the session's id records costs
+and endings.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from moot.api.parliaments.ruling import (
 from moot.api.parliaments.session import ParliamentSession, submit_message
 from moot.api.runs.parliament_procedure import (
     INCORPORATE,
+    REPLY_REQUESTS,
     SCHEMAS,
     SPEECHES,
-    WANTED,
     AmendmentReply,
     conduct_procedure,
     list_amendments_to_word,
@@ -41,40 +41,40 @@ from moot.api.runs.parliament_procedure import (
     list_seat_dues,
     silence_seat,
 )
-from moot.api.runs.seats import recorded_seats, seat_participants
+from moot.api.runs.seats import describe_seats, seat_participants
 from moot.api.runs.turns import (
-    USUAL,
+    DEFAULT_LIMITS,
     FinishedRun,
     Limits,
     RecordedRun,
     RunRecord,
     begin_decision,
-    record_of,
+    make_run_record,
     run_seats,
 )
 from moot.core.errors import Conflict, Malformed, NotFound, Refused
 from moot.core.machine import Due
 from moot.core.names import OPERATOR, SYSTEM
-from moot.protocols.decision import commands as decision_commands
 from moot.protocols.decision import stream_of
+from moot.protocols.decision.commands import AskQuestion, OpenSession
 from moot.protocols.decision.machine import MACHINE as DECISION
 from moot.protocols.decision.model import MAX_QUESTION, ChamberKind
 from moot.protocols.decision.model import State as DecisionState
-from moot.protocols.parliament import commands as ask
 from moot.protocols.parliament import round_clock, votes
+from moot.protocols.parliament.commands import CloseBallot, Incorporate, ReportUnreadable
 from moot.protocols.parliament.messages.contents import Kind, SessionStatus
 from moot.protocols.parliament.messages.message import LedgerMessage, to_document
 from moot.protocols.parliament.model import MAX_ISSUES, Amendment, OpenQuestion, Seat, State
 from moot.protocols.parliament.turns import PRIME_MINISTER
 from moot.workspace.workspace import Workspace
 
-MOST_SAID: Final = 80
+MAX_MESSAGES: Final = 80
 UNREADABLE: Final = "not_json"
-# It spoke, and what it said is no message: the protocol counts that. What the rules refuse is
-# none of that (S-03).
+# The reply was no valid message: the protocol counts that against the seat. A message that the
+# rules refuse does not count (S-03).
 OFFENCES: Final = frozenset({CallEnding.MALFORMED, CallEnding.TOO_LONG})
-# The program itself failed: it is started again once, as the protocol has it. Where a provider or
-# a person is missing, nobody can know what the seat would have said; it is waited for.
+# The program itself failed: it is started again once, as the protocol says. If a provider or a
+# person is missing, the run waits for the seat.
 FAILURES: Final = frozenset(
     {CallEnding.REFUSED, CallEnding.SILENT, CallEnding.TIMED_OUT, CallEnding.CRASHED}
 )
@@ -83,9 +83,9 @@ TOGETHER: Final = frozenset({Kind.OPENING_STATEMENT, Kind.VOTE})
 
 
 class RunnableParliament(RecordedRun):
-    """A session as the runner drives it; all it knows is in the record.
+    """A session as the runner drives it; its whole state is in the record.
 
-    A parliament bounds its own exchanges and rounds: nobody can go in circles.
+    A parliament limits its own exchanges and rounds, so it needs no check for repetition.
     """
 
     def __init__(self, session: ParliamentSession, record: RunRecord) -> None:
@@ -93,12 +93,12 @@ class RunnableParliament(RecordedRun):
         self._session = session
 
     def advance(self) -> None:
-        conduct_procedure(self._session)  # AGT-064: by the machine
+        conduct_procedure(self._session)  # AGT-064
 
     def dues(self) -> Sequence[Due]:
-        """What a seat can answer; for the rest a person is waited for."""
+        """Return what a seat can answer; else what a person must do."""
         dues = [*list_amendments_to_word(self._session), *list_seat_dues(self._session)]
-        answerable = [due for due in dues if due.what in WANTED]
+        answerable = [due for due in dues if due.what in REPLY_REQUESTS]
         waits = [due for due in list_dues(self._session) if due.command is None]
         return answerable or [  # AGT-064: a person ends it
             due if due.who == PRIME_MINISTER else msgspec.structs.replace(due, who=OPERATOR)
@@ -106,85 +106,80 @@ class RunnableParliament(RecordedRun):
         ]
 
     def may_be_asked_together(self, due: Due) -> bool:
-        return WANTED[due.what].kind in TOGETHER
-
-    # What a seat is told --------------------------------------------------------------------------
+        return REPLY_REQUESTS[due.what].kind in TOGETHER
 
     def brief(self, due: Due) -> Brief:
-        state, wanted = self._session.state, WANTED[due.what]
+        state, request = self._session.state, REPLY_REQUESTS[due.what]
         seat = _seat_of(state, due)
         messages = self._session.read_proceedings().messages
-        kinds = (wanted.kind, Kind.AMENDMENT) if wanted.kind is Kind.QUESTION else (wanted.kind,)
+        kinds = (request.kind, Kind.AMENDMENT) if request.kind is Kind.QUESTION else (request.kind,)
         own = [
             message for message in messages if message.sender == seat.id and message.type in kinds
         ]
         return Brief(
             agent=due.who,
             role=f"{seat.id}, a representative in a parliament that is recorded",
-            what=wanted.kind.value.lower(),
-            task=wanted.task,
+            what=request.kind.value.lower(),
+            task=request.task,
             schema=SCHEMAS[due.what],
-            view=_describe_moment(state, seat, due),
-            quotes=(*_quote_matter(state), *_quote_messages(state, messages, due)),
+            view=_describe_turn(state, seat, due),
+            quotes=(*_quote_material(state), *_quote_messages(state, messages, due)),
             number=len(own),
         )
 
-    # What comes of it -----------------------------------------------------------------------------
-
     def submit(self, due: Due, reply_fields: dict[str, Any]) -> None:
-        state, wanted = self._session.state, WANTED[due.what]
+        state, request = self._session.state, REPLY_REQUESTS[due.what]
         reply_fields = {name: value for name, value in reply_fields.items() if value is not None}
         if due.what == INCORPORATE:
             draft = merge_into_bill(state, reply_fields)  # AGT-068: in the drafter's words
-            command = ask.Incorporate(amendment_id=_amendment_id(due), draft=draft)
+            command = Incorporate(amendment_id=_amendment_id(due), draft=draft)
             self._session.execute(command, due.who)
             return
         amendment = _read_amendment(reply_fields.pop("amendment", None))  # AGT-068
-        # Its turn is taken with the first of the two: only that is asked for again.
+        # The first of the two takes the turn: only that is asked for again.
         if amendment is None or due.what not in SPEECHES or reply_fields.get("question"):
-            address = _ADDRESS.get(due.what)
+            address = _MESSAGE_BUILDERS.get(due.what)
             rest = address(state, due, reply_fields) if address else {"content": reply_fields}
-            self._send(due, wanted.kind, rest)
+            self._send(due, request.kind, rest)
         if amendment is not None:
             name = votes.next_amendment_id(self._session.state)
             content = {"amendment_id": name, **amendment}
             self._send(due, Kind.AMENDMENT, {"content": content})
 
     def _send(self, due: Due, kind: Kind, rest: dict[str, Any]) -> None:
-        """One message, under the key of its seat."""
+        """Submit one message with the key of its seat."""
         seat = _seat_of(self._session.state, due)
         data = json.dumps({"type": kind.value, "from": seat.id, **rest}).encode()
         submit_message(self._session, data, due.who, lambda signer, _is_person: signer or due.who)
 
     def pass_over(self, due: Due, failure: CallFailure) -> PassOverResult:
-        """A seat that is not there is waited for; one that fails is asked again, then expelled
-        (AGT-065).
+        """Wait for an absent seat; ask a failing one again, then expel it (AGT-065).
 
-        A vote or a word in the round is not waited for: the ballot is closed, the seat is quiet.
+        A missing vote or speech is not waited for: the ballot is closed, the seat made quiet.
         """
-        ending, wanted = failure.ending, WANTED.get(due.what)
-        if wanted is None or due.what == INCORPORATE:
+        ending, request = failure.ending, REPLY_REQUESTS.get(due.what)
+        if request is None or due.what == INCORPORATE:
             return PassOverResult.NEVER
         seat = _seat_of(self._session.state, due)
         if ending in OFFENCES:
             return self._report(due, ending, times=2)
-        if wanted.kind is Kind.VOTE:
-            self._session.execute(ask.CloseBallot(), SYSTEM, "speaker")
+        if request.kind is Kind.VOTE:
+            self._session.execute(CloseBallot(), SYSTEM, "speaker")
             return PassOverResult.DONE
-        if wanted.kind is Kind.QUESTION:
+        if request.kind is Kind.QUESTION:
             why = f"{seat.id} is not heard this round: {ending.value}."
             silence_seat(self._session, seat.id, why)
             return PassOverResult.DONE
         return self._report(due, ending, times=1) if ending in FAILURES else PassOverResult.NEVER
 
     def _report(self, due: Due, ending: CallEnding, times: int) -> PassOverResult:
-        """Two malformed replies expel a seat; what the chamber counted itself counts (AGT-065)."""
+        """Report unreadable replies: two expel a seat, including those counted before (AGT-065)."""
         for _ in range(times):
             if due not in self.dues():
                 break
             try:
-                self._session.execute(ask.ReportUnreadable(problem=ending.value), due.who)
-            except Refused as error:  # a reply that cannot be read is refused, and counted
+                self._session.execute(ReportUnreadable(problem=ending.value), due.who)
+            except Refused as error:  # the report is refused with this code, and counted
                 if error.code != UNREADABLE:
                     raise
         return PassOverResult.DONE if times == 1 or due not in self.dues() else PassOverResult.NEVER
@@ -199,9 +194,9 @@ def _seat_of(state: State, due: Due) -> Seat:
     return next(seat for seat in state.seats_in_order() if seat.agent == due.who)
 
 
-def _describe_moment(state: State, seat: Seat, due: Due) -> dict[str, Any]:
+def _describe_turn(state: State, seat: Seat, due: Due) -> dict[str, Any]:
     """Return facts only: the convener chose the names of seats and motives."""
-    moment: dict[str, Any] = {
+    turn: dict[str, Any] = {
         "phase": str(state.status),
         "round": state.round.number,
         "of_rounds": state.max_rounds,
@@ -215,22 +210,22 @@ def _describe_moment(state: State, seat: Seat, due: Due) -> dict[str, Any]:
         "bill_version": state.bill.version if state.bill is not None else 0,
     }
     if state.status is SessionStatus.DEBATE:
-        moment["response_budget"] = round_clock.sentence_budget(state)
-        moment["amendments"] = {
+        turn["response_budget"] = round_clock.sentence_budget(state)
+        turn["amendments"] = {
             amendment.amendment_id: _describe_amendment(amendment)
             for amendment in state.pending_amendments()
         }
     suggested = _SUGGESTED.fullmatch(due.subject) if due.what == "ask" else None
-    moment |= {"ask": {"seat": suggested[1], "motive": suggested[2]}} if suggested else {}
-    moment |= {"amendment": _amendment_id(due)} if due.what == INCORPORATE else {}
-    return moment
+    turn |= {"ask": {"seat": suggested[1], "motive": suggested[2]}} if suggested else {}
+    turn |= {"amendment": _amendment_id(due)} if due.what == INCORPORATE else {}
+    return turn
 
 
 _SUGGESTED: Final = re.compile(r"\S+ asks (\S+) about (.*)", re.DOTALL)
 
 
 def _describe_amendment(amendment: Amendment) -> dict[str, Any]:
-    """Its words stand in its message, which is quoted."""
+    """Describe an amendment without its text, which is quoted in its message."""
     return {
         "by": amendment.proposed_by,
         "section": amendment.target_section.value,
@@ -243,24 +238,26 @@ def _amendment_id(due: Due) -> str:
     return due.subject.partition(":")[0]
 
 
-def _quote_matter(state: State) -> list[QuotedText]:
-    """The problem, the bill as it stands, and the prime minister's guidance."""
-    matter = [("the problem", AuthorTrust.MATERIAL, state.problem_statement)]
-    matter += [("the issues", AuthorTrust.MATERIAL, "\n".join(state.constituent_issues))]
+def _quote_material(state: State) -> list[QuotedText]:
+    """Quote the problem, the current bill, and the prime minister's guidance."""
+    material = [("the problem", AuthorTrust.MATERIAL, state.problem_statement)]
+    material += [("the issues", AuthorTrust.MATERIAL, "\n".join(state.constituent_issues))]
     if state.bill is not None:
         text = json.dumps(msgspec.to_builtins(state.bill), ensure_ascii=False, indent=1)
-        matter.append((f"the bill, drafted by {state.drafter}", AuthorTrust.AGENT, text))
+        material.append((f"the bill, drafted by {state.drafter}", AuthorTrust.AGENT, text))
     if state.guidance:
-        matter.append(("the prime minister", AuthorTrust.PERSON, state.guidance))
-    return [QuotedText(author=who, trust=trust, text=text) for who, trust, text in matter]
+        material.append(("the prime minister", AuthorTrust.PERSON, state.guidance))
+    return [QuotedText(author=who, trust=trust, text=text) for who, trust, text in material]
 
 
 def _quote_messages(state: State, messages: Sequence[LedgerMessage], due: Due) -> list[QuotedText]:
-    """What was said, to a bound; for an answer, the question that is asked comes last."""
+    """Quote the newest messages; for an answer, the question comes last."""
     question = _find_question(state, due)
-    latest = [one for one in messages if one.type is not Kind.SPEAKER_RULING][-MOST_SAID:]
-    asked = [one for one in messages if question is not None and one.id == question.id]
-    others = [one for one in latest if one not in asked]
+    latest = [message for message in messages if message.type is not Kind.SPEAKER_RULING][
+        -MAX_MESSAGES:
+    ]
+    asked = [message for message in messages if question is not None and message.id == question.id]
+    others = [message for message in latest if message not in asked]
     return [_quote_message(state, message) for message in (*others, *asked)]
 
 
@@ -276,7 +273,7 @@ def _quote_message(state: State, message: LedgerMessage) -> QuotedText:
 
 
 def _find_question(state: State, due: Due) -> OpenQuestion | None:
-    """The open question that this due is about."""
+    """Return the open question that this due step is about."""
     words = due.subject.split()
     known = (state.round.questions.get(word) for word in words[1:2])
     return next(known, None) if due.what == "answer" else None
@@ -286,18 +283,18 @@ def _find_question(state: State, due: Due) -> OpenQuestion | None:
 
 
 def _as_due_question(_state: State, due: Due, reply: dict[str, Any]) -> dict[str, Any]:
-    """A question that is due goes to the seat it is due to."""
+    """Address a question that is due to the seat it must go to."""
     suggested = _SUGGESTED.fullmatch(due.subject)
     seat, topic = (suggested[1], suggested[2]) if suggested else ("", "")
     if reply.get("to") not in (None, "", seat):
-        raise Refused("other_seat", f"the question is due to {seat}", hint=f"ask {seat}")
+        raise Refused("other_seat", f"the question must go to {seat}", hint=f"ask {seat}")
     about = str(reply.get("topic") or topic)
     reply["topic"] = about if topic.casefold() in about.casefold() else f"{topic}: {about}"
     return _with_address({**reply, "to": seat})
 
 
 def _read_amendment(document: Any) -> dict[str, Any] | None:
-    """An amendment is judged before anything is said: both are said, or it is asked again."""
+    """Check an amendment before anything is submitted: both parts are submitted, or neither."""
     if document is None:
         return None
     try:
@@ -318,12 +315,12 @@ def _as_answer(state: State, due: Due, reply: dict[str, Any]) -> dict[str, Any]:
 
 
 def _with_address(reply: dict[str, Any]) -> dict[str, Any]:
-    """To whom, and what is moved, stand beside the content (AGT-068)."""
+    """Move `to` and `motion` out of the content, next to it (AGT-068)."""
     names = [name for name in ("to", "motion") if name in reply]
     return {**{name: reply.pop(name) for name in names}, "content": reply}
 
 
-_ADDRESS: Final[dict[str, Callable[[State, Due, dict[str, Any]], dict[str, Any]]]] = {
+_MESSAGE_BUILDERS: Final[dict[str, Callable[[State, Due, dict[str, Any]], dict[str, Any]]]] = {
     "ask": _as_due_question,
     "be heard": lambda _state, _due, reply: _with_address(reply),
     "speak": lambda _state, _due, reply: _with_address(reply),
@@ -335,14 +332,14 @@ _ADDRESS: Final[dict[str, Callable[[State, Due, dict[str, Any]], dict[str, Any]]
 def run_parliament(
     session: ParliamentSession,
     specs: Mapping[str, Spec],
-    room: RunSurroundings,
-    limits: Limits = USUAL,
+    surroundings: RunSurroundings,
+    limits: Limits = DEFAULT_LIMITS,
     watch: RunWatcher | None = None,
 ) -> FinishedRun:
-    """Run it with these participants until a person is asked, or nobody here can go on."""
+    """Run a parliament until a person must act or no participant can continue."""
     for name in specs:
         require_seated_agent(session, name)
-    participants = seat_participants(specs, room, session.workspace)
+    participants = seat_participants(specs, surroundings, session.workspace)
     argued = decisions_argued_in(session.workspace.engine, session.stream)
     decision = session.id if session.id in argued else next(iter(argued), None)
     if decision is None and ruling_at_end(session.state) is None:
@@ -357,12 +354,11 @@ def run_seated(
     limits: Limits,
     watch: RunWatcher | None,
 ) -> FinishedRun:
-    """Run it with those who sit there. There is no decision where a person has ruled already: then
-    nothing is left to decide."""
+    """Run a parliament with its participants; `decision` is None if a person has ruled already."""
     engine = session.workspace.engine
-    require_undecided(engine, session.stream)  # before an answer costs anything
+    require_undecided(engine, session.stream)  # before any call costs money
     session.files.require_unchanged()
-    runnable = RunnableParliament(session, record_of(engine, decision))
+    runnable = RunnableParliament(session, make_run_record(engine, decision))
     name = decision or session.id
     finished = run_seats(runnable, participants, engine.clock, name, limits, watch)
     if decision is not None:
@@ -370,29 +366,29 @@ def run_seated(
     return finished
 
 
-def require_seated_agent(session: ParliamentSession, named: str) -> str:
-    """The agent of a seat that is named by its own id (`rep_1`) or by its agent."""
+def require_seated_agent(session: ParliamentSession, name: str) -> str:
+    """Return the agent of a seat that is named by its id (`rep_1`) or by its agent."""
     seats = {seat.id: seat.agent for seat in session.state.seats_in_order()}
-    if named in seats:
-        return seats[named]
-    if named not in seats.values():
+    if name in seats:
+        return seats[name]
+    if name not in seats.values():
         raise Refused(
             "unknown_seat",
-            f"{named} has no seat in this session",
+            f"{name} has no seat in this session",
             hint=f"seats: {', '.join(f'{seat} ({agent})' for seat, agent in seats.items())}",
         )
-    return named
+    return name
 
 
 def _begin_decision(
     session: ParliamentSession, specs: Mapping[str, Spec], participants: Mapping[str, Participant]
 ) -> str:
-    """The decision that records the runs of this session: begun once, under its own id."""
+    """Begin the decision that records this session's runs, once, under the session's id."""
     state = session.state
     names = tuple(seat.agent for seat in state.seats_in_order())
-    question = decision_commands.AskQuestion(
+    question = AskQuestion(
         question=state.problem_statement[:MAX_QUESTION],
-        seats=recorded_seats(session.workspace, names, specs, participants),
+        seats=describe_seats(session.workspace, names, specs, participants),
         chamber=ChamberKind.PARLIAMENT,
         rule="majority",
         rounds=max(1, min(100, state.max_rounds)),
@@ -400,7 +396,7 @@ def _begin_decision(
 
     def require_no_ruling(_done: object) -> None:
         if ruling_at_end(session.state) is not None:
-            raise Conflict("busy", "a person decided at this moment", hint="look at it again")
+            raise Conflict("busy", "a person ruled at this moment", hint="read it again")
 
     engine = session.workspace.engine
     return begin_decision(
@@ -408,25 +404,27 @@ def _begin_decision(
     )
 
 
-def make_opening(session: ParliamentSession) -> decision_commands.OpenSession:
-    """What the decision records of the session: its folder, relative to the project if inside."""
+def make_opening(session: ParliamentSession) -> OpenSession:
+    """Return the command that records the session and its folder, relative to the project."""
     folder, root = session.folder.resolve(), session.workspace.root.resolve()
     recorded = folder.relative_to(root) if folder.is_relative_to(root) else folder
-    return decision_commands.OpenSession(session=session.stream, file=recorded.as_posix())
+    return OpenSession(session=session.stream, file=recorded.as_posix())
 
 
 def open_session_of(workspace: Workspace, decision: str, state: DecisionState) -> ParliamentSession:
-    """The parliament in which a decision is argued."""
+    """Open the parliament in which a decision is argued."""
     opened = state.session
     if opened is None or state.chamber is not ChamberKind.PARLIAMENT:
-        raise NotFound("session_not_found", f"{decision} is in no parliament", hint="`moot agenda`")
+        raise NotFound(
+            "session_not_found", f"{decision} has no parliament", hint="see `moot agenda`"
+        )
     return ParliamentSession.open_by_id(
         workspace, workspace.root / opened.file, opened.id.partition("/")[2]
     )
 
 
 def record_vote(session: ParliamentSession, decision: str) -> None:
-    """Record in the decision what the last vote came to, once the parliament has done its part."""
+    """Record the last vote's result in the decision, after the parliament's last vote."""
     engine, stream, state = session.workspace.engine, stream_of(decision), session.state
     if state.status not in SETTLED:
         return
@@ -438,14 +436,14 @@ def record_vote(session: ParliamentSession, decision: str) -> None:
 
 # For a question -----------------------------------------------------------------------------------
 
-# What a seat stands for if nobody said, itself included: each looks from another side.
+# The motives of seats without any: each gets another point of view.
 MOTIVES: Final = ("quality", "cost", "speed", "safety", "simplicity")
 
 
 def convene_for_question(
     workspace: Workspace, folder: Path, problem: str, state: DecisionState
 ) -> ParliamentSession:
-    """A parliament about a question, with a seat for everybody who was asked (AGT-078)."""
+    """Convene a parliament about a question, with a seat for each participant (AGT-078)."""
     requests = tuple(
         SeatRequest(f"Rep. {seat.agent}", _motives(state, place, seat.agent), seat.agent)
         for place, seat in enumerate(state.seats)
@@ -456,6 +454,6 @@ def convene_for_question(
 
 
 def _motives(state: DecisionState, place: int, agent: str) -> tuple[str, ...]:
-    """Return each motive once; a seat that named none gets one of the usual ones."""
+    """Return each motive once; a seat without any gets one of `MOTIVES`."""
     own = {motive.casefold(): motive for motive in state.motives_of(agent)}
     return tuple(own.values()) or (MOTIVES[place % len(MOTIVES)],)

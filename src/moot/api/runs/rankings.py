@@ -1,7 +1,7 @@
-"""Several first answers, ranked: each participant orders them without names, and votes on each.
+"""Let each participant rank the first answers, without names, and vote on each of them.
 
-The reply that ranks carries the first vote too: whichever answer becomes the motion, the vote on it
-is the participant's entry in the first round, and nobody is asked twice.
+The vote on the answer that becomes the motion is the participant's entry in the first round, so no
+participant is asked twice.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from moot.core.errors import Malformed
 from moot.core.machine import Due
 from moot.core.names import SYSTEM
 from moot.core.numbers import shortest_decimal
-from moot.protocols.decision import commands as ask
 from moot.protocols.decision import stream_of
+from moot.protocols.decision.commands import PassRanking, RankAnswers
 from moot.protocols.decision.first_answers import (
     AnswerOption,
     find_own_option,
@@ -35,8 +35,8 @@ from moot.protocols.decision.rankings import require_ballot
 from moot.workspace.workspace import Workspace
 
 WHAT: Final = "ranking"
-# How much of the reasons for an answer is shown to those who rank it.
-MOST_REASONS: Final = 2_000
+# How many characters of an answer's reasons are shown to those who rank it.
+MAX_REASONS: Final = 2_000
 
 
 class RankedAnswer(msgspec.Struct, forbid_unknown_fields=True):
@@ -65,14 +65,14 @@ _TASK: Final = (
     "under numbers, without names; one of them is your own. Rank all of them, best first, each "
     "number once. For each say also how you would vote if it were put to the vote: approve, "
     "reject, neutral, or defer if you cannot judge, and how sure you are, from 0 to 1. Give the "
-    "point in one or two lines, and your argument in the body, whose headings begin at level 3 "
-    "and which holds no HTML comments and no code block that is left open. A person may type the "
-    "ranking as one line, such as: 2 approve 0.8, 1 reject 0.6"
+    "point in one or two lines, and your argument in the body. In the body, headings begin at "
+    "level 3, HTML comments are not allowed, and every code block must be closed. A person may "
+    "type the ranking as one line, such as: 2 approve 0.8, 1 reject 0.6"
 )
 
 
 class RunnableRankings(RecordedRun):
-    """What is due, how it is asked for and recorded, of the rankings of one question's answers."""
+    """The rankings of one question's answers, as the runner asks for and records them."""
 
     def __init__(self, workspace: Workspace, decision: str, context: str = "") -> None:
         super().__init__(DecisionRunRecord(workspace.engine, decision))
@@ -93,7 +93,7 @@ class RunnableRankings(RecordedRun):
     def brief(self, due: Due) -> Brief:
         state = self._state
         options = list_options(state)
-        order = order_for(self._order_key, due.who, options)
+        order = order_for(self._order_seed, due.who, options)
         own = find_own_option(options, due.who)
         quotes = [_quote("the question", state.question)]
         if self._context:
@@ -115,20 +115,20 @@ class RunnableRankings(RecordedRun):
         )
 
     @property
-    def _order_key(self) -> str:
+    def _order_seed(self) -> str:
         return f"{self._stream}\n{self._state.question}"
 
     def submit(self, due: Due, reply_fields: dict[str, Any]) -> None:
         reply = read_reply(_with_typed_ranking(reply_fields), RankingReply)
         options = list_options(self._state)
-        order = order_for(self._order_key, due.who, options)  # as it was shown
+        order = order_for(self._order_seed, due.who, options)  # as it was shown
         numbers = [_number_of(ranked.answer, order, options) for ranked in reply.ranking]
         ballot = require_ballot(numbers, len(options))
         votes = {
             number: AnswerVote(ranked.stance, shortest_decimal(ranked.confidence))
             for number, ranked in zip(ballot, reply.ranking, strict=True)
         }
-        command = ask.RankAnswers(
+        command = RankAnswers(
             ranking=ballot,
             votes=tuple(votes[number] for number in range(len(options))),
             summary=reply.summary,
@@ -137,9 +137,9 @@ class RunnableRankings(RecordedRun):
         self._engine.execute(self._stream, command, due.who, key="ranking")
 
     def pass_over(self, due: Due, failure: CallFailure) -> PassOverResult:
-        """A participant without a usable ranking is asked for its vote in the session."""
+        """Record that a ranking is missing; its participant then votes in the session."""
         why = f"{failure.ending.value}: {failure.detail}"[:1_000]
-        command = ask.PassRanking(agent=due.who, why=why, failure=failure.as_failed_answer.sentence)
+        command = PassRanking(agent=due.who, why=why, failure=failure.as_failed_answer.sentence)
         self._engine.execute(self._stream, command, SYSTEM)
         return PassOverResult.DONE
 
@@ -149,34 +149,34 @@ class RunnableRankings(RecordedRun):
 
 
 def list_cast_votes(state: State) -> Mapping[str, dict[str, Any]]:
-    """The first vote of everybody who ranked the answers, as an entry on the motion."""
+    """Return the vote on the motion of each participant who ranked, as its first entry."""
     texts = [option.text for option in list_options(state)]
     if state.motion is None or state.motion.text not in texts:
         return {}
     number = texts.index(state.motion.text)
     return {
         name: {
-            "stance": cast.votes[number].stance,
-            "confidence": float(cast.votes[number].sure),
-            "summary": cast.summary,
-            "body": cast.body,
+            "stance": ranked.votes[number].stance,
+            "confidence": float(ranked.votes[number].sure),
+            "summary": ranked.summary,
+            "body": ranked.body,
         }
-        for name, cast in state.rankings.items()
-        if cast.ranking
+        for name, ranked in state.rankings.items()
+        if ranked.ranking
     }
 
 
-def _number_of(named: int | str, order: tuple[int, ...], options: tuple[AnswerOption, ...]) -> int:
-    """Which answer is meant, by the number under which it was shown or by its words; -1: none."""
-    if isinstance(named, int):
-        return order[named - 1] if 1 <= named <= len(order) else -1
+def _number_of(answer: int | str, order: tuple[int, ...], options: tuple[AnswerOption, ...]) -> int:
+    """Return the answer's index by its shown number or by its text; -1 if there is none."""
+    if isinstance(answer, int):
+        return order[answer - 1] if 1 <= answer <= len(order) else -1
     texts = [normalize_answer(option.text) for option in options]
-    wanted = normalize_answer(named)
+    wanted = normalize_answer(answer)
     return texts.index(wanted) if wanted in texts else -1
 
 
 def _with_typed_ranking(reply_fields: dict[str, Any]) -> dict[str, Any]:
-    """A person types `2 approve 0.8, 1 reject 0.6`; programs send objects."""
+    """Read a ranking that a person typed, `2 approve 0.8, 1 reject 0.6`; programs send objects."""
     typed = reply_fields.get("ranking")
     if not isinstance(typed, str):
         return reply_fields
@@ -187,9 +187,9 @@ def _with_typed_ranking(reply_fields: dict[str, Any]) -> dict[str, Any]:
             answer, stance, confidence = int(words[0]), words[1], float(words[2])
         except (ValueError, IndexError):
             raise Malformed(
-                f"{part.strip()[:100]!r} is no number, stance and confidence",
+                f"{part.strip()[:100]!r} is not a number, a stance and a confidence",
                 code="bad_ranking",
-                hint="such as: 2 approve 0.8, 1 reject 0.6",
+                hint="write it like: 2 approve 0.8, 1 reject 0.6",
             ) from None
         ranked.append({"answer": answer, "stance": stance, "confidence": confidence})
     return {**reply_fields, "ranking": ranked}
@@ -202,5 +202,5 @@ def _quote(author: str, text: str) -> QuotedText:
 def _answer_with_reasons(state: State, agent: str) -> str:
     first = state.answers[agent]
     why = first.why.strip()
-    why = why if len(why) <= MOST_REASONS else f"{why[: MOST_REASONS - 1]}…"
+    why = why if len(why) <= MAX_REASONS else f"{why[: MAX_REASONS - 1]}…"
     return f"{first.answer}\n\n{why}".strip()

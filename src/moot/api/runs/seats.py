@@ -1,7 +1,7 @@
-"""Who sits where: specs become participants, and seats that a record can hold.
+"""Make participants and recorded seats from specs.
 
-In a workspace every participant signs with a key of its own: a name that nobody has is
-registered, one whose key is elsewhere is refused before anybody is asked anything.
+In a workspace every participant signs with its own key. A new name is registered; a name whose key
+is not here is refused before any participant is asked.
 """
 
 from __future__ import annotations
@@ -26,17 +26,19 @@ from moot.protocols.decision.model import DecisionSeat
 from moot.workspace.workspace import Workspace
 
 # A voice is a participant that a question starts itself, named after its tool or model. It keeps
-# its name and its key from question to question. It never joins the work, so it is neither alive
-# nor stale and holds no scope; an agent that has joined is a session.
+# its name and key for later questions. It never joins the work, so it has no liveness and holds no
+# scope.
 
-LONGEST: Final = 40
+MAX_NAME: Final = 40
 _MODEL_OPTIONS: Final = ("--model", "-m")
 
 
-def take_voice(workspace: Workspace, spec: Spec, busy: Collection[str]) -> str:
-    """The name that this participant speaks under: the one it had before, if its key is here and
-    it is not `busy` in this question; else the next one, which is registered."""
-    first, number = name_of(spec), 1
+def choose_voice(workspace: Workspace, spec: Spec, busy: Collection[str]) -> str:
+    """Return the participant's name: an earlier one whose key is here, else a new one.
+
+    Names that are `busy` in this question are skipped; a new name is registered.
+    """
+    first, number = name_voice(spec), 1
     voices = list_voices(workspace)
     while True:
         name = first if number == 1 else f"{first}-{number}"
@@ -51,7 +53,7 @@ def take_voice(workspace: Workspace, spec: Spec, busy: Collection[str]) -> str:
 
 
 def _try_to_register(workspace: Workspace, name: str) -> bool:
-    """False if another has just taken the name."""
+    """Register the name; return False if another process has just taken it."""
     try:
         arrival.register_agent(workspace, name)
     except Refused as refused:
@@ -61,11 +63,10 @@ def _try_to_register(workspace: Workspace, name: str) -> bool:
     return True
 
 
-def name_of(spec: Spec) -> str:
-    """What a participant of this kind is called: its tool, with the model if that is named, or the
-    model."""
-    words = _NAMED_BY[spec.kind](spec)
-    name = re.sub(r"[^a-z0-9]+", "-", words.lower()).strip("-")[:LONGEST].strip("-")
+def name_voice(spec: Spec) -> str:
+    """Return a name for such a participant: its tool, with the model if named, or the model."""
+    words = _VOICE_NAMERS[spec.kind](spec)
+    name = re.sub(r"[^a-z0-9]+", "-", words.lower()).strip("-")[:MAX_NAME].strip("-")
     usable = AGENT.match(name) is not None and name not in RESERVED
     return name if usable else f"voice-{name}".rstrip("-")
 
@@ -89,13 +90,13 @@ def _name_command(spec: Spec) -> str:
 
 
 def _name_model(spec: Spec) -> str:
-    """After its last part in `llm:openai/gpt-5`, after the setting in `llm:openai?model=NAME`."""
+    """Return `gpt-5` for `llm:openai/gpt-5`, and NAME for `llm:openai?model=NAME`."""
     address, _, settings = spec.rest.partition("?")
     named = re.search(r"(?:^|&)model=([^&]+)", settings)
     return (named[1] if named is not None else address).rpartition("/")[2]
 
 
-_NAMED_BY: Final[Mapping[ParticipantKind, Callable[[Spec], str]]] = {
+_VOICE_NAMERS: Final[Mapping[ParticipantKind, Callable[[Spec], str]]] = {
     ParticipantKind.COMMAND: _name_command,
     ParticipantKind.MODEL: _name_model,
     ParticipantKind.SCRIPT: lambda spec: PurePath(spec.rest).stem,
@@ -104,20 +105,20 @@ _NAMED_BY: Final[Mapping[ParticipantKind, Callable[[Spec], str]]] = {
 }
 
 
-# Someone of the session whom this run does not ask.
+# The kind of a seat that this run does not ask.
 ELSEWHERE: Final = ParticipantKind.ELSEWHERE.value
 
 
 def seat_participants(
-    specs: Mapping[str, Spec], room: RunSurroundings, workspace: Workspace | None = None
+    specs: Mapping[str, Spec], surroundings: RunSurroundings, workspace: Workspace | None = None
 ) -> dict[str, Participant]:
-    """A participant for each name; in a workspace each must have its key here.
+    """Make a participant for each name; in a workspace each must have its key here.
 
-    Malformed, Unavailable or Refused before anyone is asked, and before a new name is registered
-    for a participant that cannot be made (AGT-063).
+    Raises before any participant is asked, and before a new name is registered for a participant
+    that cannot be started (AGT-063).
     """
     participants = {
-        name: make_participant(spec, name, room)
+        name: make_participant(spec, name, surroundings)
         for name, spec in specs.items()
         if spec.kind is not ParticipantKind.ELSEWHERE
     }
@@ -136,7 +137,7 @@ def require_seatable(workspace: Workspace, name: str, spec: Spec) -> None:
 
 
 def require_registered(workspace: Workspace, name: str) -> None:
-    """Refused unless `name` is an agent that has not ended: nobody else would answer."""
+    """Refuse unless `name` is an agent that has not ended: no other would answer."""
     registry = workspace.engine.registry()
     agent = registry.agents.get(name)
     if (
@@ -146,19 +147,20 @@ def require_registered(workspace: Workspace, name: str) -> None:
     ):
         raise Refused(
             "unknown_agent",
-            f"no agent called {name} works here",
-            hint="`moot agent list` shows all; a person is asked by `moot decide`",
+            f"there is no agent {name} at work here",
+            hint="`moot agent list` shows all; a person rules with `moot decide`",
         )
 
 
-def require_somebody(specs: Mapping[str, Spec]) -> None:
+def require_participants(specs: Mapping[str, Spec]) -> None:
     if not specs:
-        raise Refused("bad_participants", "nobody takes part", hint="--participant NAME=SPEC")
+        raise Refused(
+            "bad_participants", "no participant is named", hint="add --participant NAME=SPEC"
+        )
 
 
 def name_specs(workspace: Workspace, specs: tuple[Spec, ...]) -> dict[str, Spec]:
-    """Each spec under a name whose key is here; those without one speak as a voice of their tool
-    or model (AGT-071)."""
+    """Return each spec under a name whose key is here; unnamed ones get a voice (AGT-071)."""
     require_distinct_names(specs)
     for spec in specs:
         if spec.name is not None:
@@ -166,20 +168,20 @@ def name_specs(workspace: Workspace, specs: tuple[Spec, ...]) -> dict[str, Spec]
     named = {spec.name for spec in specs if spec.name is not None}
     seated: dict[str, Spec] = {}
     for spec in specs:
-        name = spec.name or take_voice(workspace, spec, named | seated.keys())
+        name = spec.name or choose_voice(workspace, spec, named | seated.keys())
         seated[name] = spec
     return seated
 
 
 def require_distinct_names(specs: Iterable[Spec]) -> None:
-    """Each name stands for one participant."""
+    """Refuse a name that is given to two participants."""
     counts = Counter(spec.name for spec in specs if spec.name is not None)
     repeated = [name for name, count in counts.items() if count > 1]
     if repeated:
         raise Refused(
             "bad_participants",
             f"{', '.join(repeated)} is named more than once",
-            hint="give each of them a name of its own, or none: then it gets a fresh one",
+            hint="give each another name, or none: then Moot names it",
         )
 
 
@@ -191,26 +193,26 @@ def require_key(workspace: Workspace, name: str) -> None:
     elif registry.agents[name].kind is not KeyClass.AGENT:
         raise Refused(
             "human_key_required",
-            f"{name} is a person; no program speaks under a person's key",
-            hint="give the participant a name of its own, also where it is `human`",
+            f"{name} is a person; no program may use a person's key",
+            hint="give the participant another name, even if it is `human`",
         )
     else:
         find_signatory(registry, workspace.keys, name)
 
 
-def recorded_seats(
+def describe_seats(
     workspace: Workspace,
     names: tuple[str, ...],
     specs: Mapping[str, Spec],
     participants: Mapping[str, Participant],
 ) -> tuple[DecisionSeat, ...]:
-    """The seats for the record: what sits there, which model, and who keeps the key."""
+    """Return the seats for the record: the participant, its model, and who keeps its key."""
     return tuple(
-        _recorded_seat(workspace, name, specs.get(name), participants.get(name)) for name in names
+        _describe_seat(workspace, name, specs.get(name), participants.get(name)) for name in names
     )
 
 
-def _recorded_seat(
+def _describe_seat(
     workspace: Workspace, name: str, spec: Spec | None, participant: Participant | None
 ) -> DecisionSeat:
     registry = workspace.engine.registry()

@@ -1,4 +1,4 @@
-"""Run a trace: its roles are played by participants, its intents run by its own rules."""
+"""Run a trace: participants play its roles, and its own rules run the intents."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from moot.agents.outcome import CallFailure
 from moot.agents.participant import Spec
 from moot.agents.participant_kinds import RunSurroundings
 from moot.agents.runnable import TIMES, PassOverResult, RunWatcher, Utterance
-from moot.api.runs.seats import recorded_seats, seat_participants
+from moot.api.runs.seats import describe_seats, seat_participants
 from moot.api.runs.turns import (
-    USUAL,
+    DEFAULT_LIMITS,
     DecisionRunRecord,
     FinishedRun,
     Limits,
@@ -33,14 +33,22 @@ from moot.core.errors import Refused
 from moot.core.machine import Command, Due, Recorded
 from moot.core.names import OPERATOR
 from moot.engine.replay import read_record
-from moot.protocols.decision import commands as decision_commands
+from moot.protocols.decision.commands import AskQuestion, OpenSession
 from moot.protocols.decision.model import MAX_QUESTION, ChamberKind
-from moot.protocols.trace import commands as ask
+from moot.protocols.trace.commands import (
+    ChallengeClaim,
+    CreateProposal,
+    ReviewIntent,
+    ReviewProposal,
+    SignFinalStatement,
+    SignIntent,
+    WithdrawClaim,
+)
 from moot.protocols.trace.machine import MACHINE as TRACE
 from moot.protocols.trace.model import Profile, Review, Role, State
 from moot.workspace.workspace import Workspace
 
-# What the roles of a trace are asked for: the shape of each reply, and the task in words.
+# What the roles of a trace are asked for: the shape of each reply, and its task.
 
 
 class ProposalReply(msgspec.Struct, forbid_unknown_fields=True):
@@ -99,7 +107,7 @@ class StatementReply(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class ReplyRequest(NamedTuple):
-    """What a due asks for: its short name, the shape of the reply, the task in words."""
+    """What a due step asks for: its short name, the shape of the reply, and the task."""
 
     what: str
     shape: type[msgspec.Struct]
@@ -163,24 +171,24 @@ REPLY_REQUESTS: Final[dict[str, ReplyRequest]] = {
         "statement", StatementReply, "You execute. Close the work with a final statement."
     ),
 }
-SCHEMAS: Final = {wanted.what: schema_of(wanted.shape) for wanted in REPLY_REQUESTS.values()}
+SCHEMAS: Final = {request.what: schema_of(request.shape) for request in REPLY_REQUESTS.values()}
 
 
-# What runs is never the reply itself: an intent is signed, judged where the policy says so, and run
-# by the trace's own rules, and only if the run was started with permission to.
+# A reply never runs by itself: an intent is signed, judged if the policy says so, and run by the
+# trace's own rules, and only if the run was started with permission to execute.
 
-MOST_EVENTS: Final = 60
-MOST_OUTPUT: Final = 4_000
+MAX_EVENTS: Final = 60
+MAX_OUTPUT: Final = 4_000
 RUN: Final = "run an intent"
 VERIFY: Final = ("verify", "complete the verification")
 FINISH: Final = "finish with a final statement"
-# What the roles say in their own words; a circle shows in the last few of them.
-WORDS: Final = ("objective", "rationale", "justification", "command", "text", "reason")
-MOST_CIRCLED: Final = 2 * TIMES
+# Fields with the roles' own texts; repetition shows in the last few of them.
+TEXT_FIELDS: Final = ("objective", "rationale", "justification", "command", "text", "reason")
+MAX_HISTORY: Final = 2 * TIMES
 
 
 class ExecutionSite(NamedTuple):
-    """Where intents run, and with which environment; None of it is given to a participant."""
+    """Where intents run, and with which environment; participants do not get these."""
 
     root: Path
     env: Mapping[str, str]
@@ -195,15 +203,14 @@ class RunnableTrace(RecordedRun):
         site: ExecutionSite | None = None,
         record: RunRecord | None = None,
     ) -> None:
-        """With `site`, intents that may run are run; without it they wait for someone else
-        (AGT-067)."""
+        """With `site`, approved intents are run; without it they wait (AGT-067)."""
         super().__init__(record or NoRunRecord())
         self._workspace = workspace
         self._stream = stream
         self._seated = frozenset(seated)
         self._site = site
-        # That a claim stands is no event of a trace; another run would ask the critic again.
-        self._stands: set[str] = set()
+        # A trace does not record that the critic upheld a claim; another run asks again.
+        self._upheld: set[str] = set()
 
     @property
     def _state(self) -> State:
@@ -217,13 +224,15 @@ class RunnableTrace(RecordedRun):
         for due in self._agenda():
             if due.who not in self._seated:
                 continue
-            if due.what == RUN and self._site is not None:  # AGT-067: agreed upon, and allowed
+            if due.what == RUN and self._site is not None:  # AGT-067: approved and permitted
                 root, env = self._site
-                # A refused run (a scope that another holds, say) stays due, for a person to see.
+                # A refused run (for example, another agent holds the scope) stays due.
                 with suppress(Refused):
-                    running.execute(self._workspace, self._stream, _about(due), due.who, env, root)
+                    running.execute(
+                        self._workspace, self._stream, _subject_id(due), due.who, env, root
+                    )
                 return
-            if due.what in VERIFY:  # AGT-067: the audit is the machine's
+            if due.what in VERIFY:  # AGT-067: Moot does the audit
                 inspection.audit_trace(self._workspace, self._stream, due.who, Profile.DEFAULT)
                 return
 
@@ -231,7 +240,7 @@ class RunnableTrace(RecordedRun):
         return [due for _, due in self._workspace.engine.agenda([self._stream])]
 
     def dues(self) -> Sequence[Due]:
-        """What a participant can answer; for the rest a person is waited for."""
+        """Return what a participant can answer; else what a person must do."""
         found = [*self._to_judge(), *self._agenda()]
         ours = [due for due in found if due.what in REPLY_REQUESTS]
         return ours or [
@@ -245,7 +254,7 @@ class RunnableTrace(RecordedRun):
         state = self._state
         critic = tracing.agent_in_role(state, Role.CRITIC)
         for claim in state.claims.values():
-            if critic in self._seated and claim.id not in self._stands:
+            if critic in self._seated and claim.id not in self._upheld:
                 yield Due(who=critic, what=JUDGE, subject=claim.id, since=claim.since)
 
     def may_be_asked_together(self, due: Due) -> bool:
@@ -253,18 +262,18 @@ class RunnableTrace(RecordedRun):
         return False
 
     def brief(self, due: Due) -> Brief:
-        state, wanted = self._state, REPLY_REQUESTS[due.what]
+        state, request = self._state, REPLY_REQUESTS[due.what]
         task = QuotedText(author="the task", trust=AuthorTrust.MATERIAL, text=state.task)
         events = list(self._events())
         mine = sum(quote.author == due.who for quote in events)
         return Brief(
             agent=due.who,
             role="one of the four roles of a recorded piece of work",
-            what=wanted.what,
-            task=wanted.task,
-            schema=SCHEMAS[wanted.what],
-            view={"stage": str(state.stage), "about": _about(due)},
-            quotes=(task, *events[-MOST_EVENTS:]),
+            what=request.what,
+            task=request.task,
+            schema=SCHEMAS[request.what],
+            view={"stage": str(state.stage), "about": _subject_id(due)},
+            quotes=(task, *events[-MAX_EVENTS:]),
             number=mine,
         )
 
@@ -282,82 +291,79 @@ class RunnableTrace(RecordedRun):
             return [read_record(TRACE, record) for record in view.records(self._stream)]
 
     def _outputs(self, event: Any) -> Iterator[QuotedText]:
-        """What a run printed, shortened; the whole of it is stored."""
+        """Quote what a run printed, shortened; the full output is stored."""
         for output in getattr(event, "outputs", ()):
-            raw = b"".join(self._workspace.artifacts.chunks(output.sha256))[:MOST_OUTPUT]
+            raw = b"".join(self._workspace.artifacts.chunks(output.sha256))[:MAX_OUTPUT]
             name = f"{event.execution_id}/{output.name}"
             text = raw.decode("utf-8", "replace")
             yield QuotedText(author="a program", trust=AuthorTrust.UNSIGNED, place=name, text=text)
 
     def submit(self, due: Due, reply_fields: dict[str, Any]) -> None:
-        wanted = REPLY_REQUESTS[due.what]
-        reply = read_reply(reply_fields, wanted.shape)
+        request = REPLY_REQUESTS[due.what]
+        reply = read_reply(reply_fields, request.shape)
         running.recover(self._workspace, self._stream)
-        command = _COMMANDS[wanted.what](self, due, reply)
+        command = _COMMANDS[request.what](self, due, reply)
         if command is not None:
             tracing.execute_step(self._workspace, self._stream, command, due.who)
 
     def pass_over(self, due: Due, failure: CallFailure) -> PassOverResult:
-        """No role is played by another, and a trace has no clock: it waits."""
+        """Wait: no other agent may play the role, and a trace has no timeouts."""
         del due, failure
         return PassOverResult.NEVER
 
     def history(self) -> Sequence[Utterance]:
-        """The latest words of the roles: what is blocked and revised without end is a circle
-        (AGT-069)."""
-        found = [(one.actor.id, _words(one.event)) for one in self._records()]
-        return [Utterance(who, text) for who, text in found if text][-MOST_CIRCLED:]
+        """Return the latest texts of the roles: endless revising shows there (AGT-069)."""
+        found = [(one.actor.id, _own_words(one.event)) for one in self._records()]
+        return [Utterance(who, text) for who, text in found if text][-MAX_HISTORY:]
 
     def standing(self) -> dict[str, Any]:
         return {"state": str(self._state.stage)}
 
-    # A reply as a command -------------------------------------------------------------------------
-
     def propose(self, due: Due, reply: ProposalReply) -> Command:
         blocked = due.what == REVISE_PROPOSAL
-        return ask.CreateProposal(
+        return CreateProposal(
             objective=reply.objective,
             required_tools=tuple(reply.tools),
             assumptions=tuple(reply.assumptions),
             expected_evidence=tuple(reply.expected_evidence),
-            supersedes=_about(due) if blocked else None,
+            supersedes=_subject_id(due) if blocked else None,
         )
 
     def review(self, due: Due, reply: ReviewReply) -> Command:
-        return ask.ReviewProposal(
-            proposal_id=_about(due),
+        return ReviewProposal(
+            proposal_id=_subject_id(due),
             status=reply.verdict,
             rationale=reply.rationale,
             conditions=tuple(reply.conditions),
         )
 
-    def intend(self, due: Due, reply: IntentReply) -> Command:
-        agreed = [one.id for one in self._state.proposals.values() if one.review in _AGREED]
-        return ask.SignIntent(
-            proposal_id=agreed[-1] if agreed else "",
+    def sign_intent(self, due: Due, reply: IntentReply) -> Command:
+        approved = [one.id for one in self._state.proposals.values() if one.review in _APPROVALS]
+        return SignIntent(
+            proposal_id=approved[-1] if approved else "",
             tool=reply.tool,
             command=tuple(reply.command),
             risk=reply.risk,
             justification=reply.why,
             writes=tuple(reply.writes),
-            supersedes=_about(due) if due.what == REVISE_INTENT else None,  # AGT-069
+            supersedes=_subject_id(due) if due.what == REVISE_INTENT else None,  # AGT-069
         )
 
     def review_intent(self, due: Due, reply: IntentReviewReply) -> Command:
-        return ask.ReviewIntent(
-            intent_id=_about(due), status=reply.verdict, rationale=reply.rationale
+        return ReviewIntent(
+            intent_id=_subject_id(due), status=reply.verdict, rationale=reply.rationale
         )
 
     def judge(self, due: Due, reply: ClaimReviewReply) -> Command | None:
         if reply.verdict == "stands":
-            self._stands.add(due.subject)
+            self._upheld.add(due.subject)
             return None
-        return ask.ChallengeClaim(claim_id=due.subject, reason=reply.reason)
+        return ChallengeClaim(claim_id=due.subject, reason=reply.reason)
 
     def answer(self, due: Due, reply: ChallengeReply) -> Command:
         # AGT-069: the executor answers a challenge.
         if reply.action == "withdraw":
-            return ask.WithdrawClaim(claim_id=due.subject, reason=reply.reason)
+            return WithdrawClaim(claim_id=due.subject, reason=reply.reason)
         better = ClaimReply(reply.text, reply.confidence, reply.evidence)
         return self.claim(due, better, supersedes=due.subject)
 
@@ -372,23 +378,23 @@ class RunnableTrace(RecordedRun):
         )
 
     def finish(self, _due: Due, reply: StatementReply) -> Command:
-        return ask.SignFinalStatement(statement=reply.statement)
+        return SignFinalStatement(statement=reply.statement)
 
 
-def _words(event: Any) -> str:
-    texts = (getattr(event, name, None) for name in WORDS)
+def _own_words(event: Any) -> str:
+    texts = (getattr(event, name, None) for name in TEXT_FIELDS)
     return " ".join(" ".join(one) if isinstance(one, tuple) else one for one in texts if one)
 
 
-def _about(due: Due) -> str:
+def _subject_id(due: Due) -> str:
     return due.subject.partition(":")[0]
 
 
-_AGREED: Final = (Review.APPROVED, Review.CONDITIONAL)
+_APPROVALS: Final = (Review.APPROVED, Review.CONDITIONAL)
 _COMMANDS: Final[dict[str, Callable[[RunnableTrace, Due, Any], Command | None]]] = {
     "proposal": RunnableTrace.propose,
     "review": RunnableTrace.review,
-    "intent": RunnableTrace.intend,
+    "intent": RunnableTrace.sign_intent,
     "intent_review": RunnableTrace.review_intent,
     "claim": RunnableTrace.claim,
     "claim_review": RunnableTrace.judge,
@@ -404,12 +410,12 @@ def run_trace(
     workspace: Workspace,
     name: str,
     specs: Mapping[str, Spec],
-    room: RunSurroundings,
-    limits: Limits = USUAL,
+    surroundings: RunSurroundings,
+    limits: Limits = DEFAULT_LIMITS,
     watch: RunWatcher | None = None,
     site: ExecutionSite | None = None,
 ) -> FinishedRun:
-    """Let the participants work until it is verified; commands run only with `site`."""
+    """Let the participants work until the trace is verified; commands run only with `site`."""
     stream = tracing.require_trace(workspace, name)
     state = workspace.engine.state(TRACE, stream)
     players = tuple(dict.fromkeys(tracing.agent_in_role(state, role) for role in Role))
@@ -417,21 +423,19 @@ def run_trace(
         if agent not in players:
             raise Refused(
                 "role_empty",
-                f"{agent} plays no part in this",
-                hint=f"those who do: {', '.join(players)}",
+                f"{agent} has no role in this trace",
+                hint=f"the roles are played by {', '.join(players)}",
             )
-    participants = seat_participants(specs, room, workspace)
-    question = decision_commands.AskQuestion(
+    participants = seat_participants(specs, surroundings, workspace)
+    question = AskQuestion(
         question=state.task[:MAX_QUESTION],
-        seats=recorded_seats(workspace, players, specs, participants),
+        seats=describe_seats(workspace, players, specs, participants),
         chamber=ChamberKind.TRACE,
         rule="critic",
         rounds=1,
     )
     decision = f"{PREFIX}{tracing.short_name(stream)}"
-    begin_decision(
-        workspace.engine, decision, question, decision_commands.OpenSession(session=stream)
-    )
+    begin_decision(workspace.engine, decision, question, OpenSession(session=stream))
     record = DecisionRunRecord(workspace.engine, decision)
     runnable = RunnableTrace(workspace, stream, specs, site, record)
     return run_seats(runnable, participants, workspace.engine.clock, decision, limits, watch)

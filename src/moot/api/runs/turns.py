@@ -1,6 +1,6 @@
-"""Let seated participants take their turns: what the runs of all protocols have in common.
+"""Let participants take their turns: what the runs of all protocols share.
 
-What a run opens on record, and what of its result goes there, each protocol does in its own module.
+Each protocol's own module records the start and the result of its runs.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from moot.core.machine import Command, Due
 from moot.core.names import SYSTEM
 from moot.engine.engine import Engine
 from moot.engine.job import Job
-from moot.protocols.decision import commands as ask
 from moot.protocols.decision import stream_of
+from moot.protocols.decision.commands import EndRun, NoteCall
 from moot.protocols.decision.machine import MACHINE as DECISION
 from moot.protocols.decision.model import CallCost, Stage, State
 from moot.store.batched_syncs import make_durable
@@ -35,10 +35,10 @@ Reply = TypeVar("Reply", bound=msgspec.Struct)
 
 
 class Limits(msgspec.Struct, frozen=True):
-    """How far a run may go; None is no limit. Whatever is reached first stops it, by its name.
+    """The limits of a run; None is no limit. The first limit that is reached stops the run.
 
-    Turns, tokens and money of earlier runs of the same session count too, where they are on record.
-    `env` names variables that programs behind `cmd:` get besides what they are known to need.
+    Recorded turns, tokens and costs of earlier runs of the same session count too. `env` names
+    variables that `cmd:` programs get in addition to those they are known to need.
     """
 
     turns: int | None = None
@@ -54,13 +54,13 @@ class Limits(msgspec.Struct, frozen=True):
         return Budget(self.turns, self.tokens, micros, self.seconds)
 
 
-USUAL: Final = Limits()
+DEFAULT_LIMITS: Final = Limits()
 
 
 class FinishedRun(NamedTuple):
-    """How a run ended, where its session stands, and the decision that keeps its record, if any.
+    """How a run ended, its session's state, and the decision that records it, if any.
 
-    `lost` says what had become of a debate's file before, if it had to be put back.
+    `lost` is what had happened to a debate's file, if it was restored.
     """
 
     ended: RunEnd
@@ -74,7 +74,7 @@ def run_seats(
     participants: Mapping[str, Participant],
     clock: Clock,
     decision: str | None = None,
-    limits: Limits = USUAL,
+    limits: Limits = DEFAULT_LIMITS,
     watch: RunWatcher | None = None,
 ) -> FinishedRun:
     """Ask the participants that are due until none is, or until a limit is reached."""
@@ -90,9 +90,6 @@ def run_seats(
     return FinishedRun(runner.run(), runnable.standing(), decision)
 
 
-# What calls cost and how they ended, kept in the decision that a run belongs to.
-
-
 class RunRecord(Protocol):
     def spent(self) -> Spent: ...
 
@@ -102,7 +99,7 @@ class RunRecord(Protocol):
 
 
 class NoRunRecord:
-    """For a bare file: there is nowhere to write, so nothing is remembered."""
+    """Record nothing, for a file outside a workspace."""
 
     def spent(self) -> Spent:
         return Spent()
@@ -113,7 +110,7 @@ class NoRunRecord:
 
 
 class DecisionRunRecord:
-    """Keep it in the record of a decision, signed by the ledger or by the asker."""
+    """Record costs and endings of calls in a decision, signed by the ledger or by the asker."""
 
     def __init__(self, engine: Engine, decision: str, clerk: str = SYSTEM) -> None:
         self._engine = engine
@@ -131,38 +128,38 @@ class DecisionRunRecord:
     def record_outcome(self, outcome: CallOutcome) -> None:
         self._engine.execute(
             self._stream,
-            ask.NoteCall(  # AGT-062: the cost of every call
+            NoteCall(  # AGT-062: the cost of every call
                 agent=outcome.agent,
                 what=outcome.what,
                 subject=outcome.subject,
                 ending=outcome.ending.value,
                 attempt=outcome.attempt,
                 cost=CallCost(*msgspec.structs.astuple(outcome.cost)),
-                detail=_recordable(outcome.detail),
+                detail=_replace_invalid(outcome.detail),
                 model=outcome.model,
             ),
             self._clerk,
         )
 
     def record_end(self, ended: RunEnd) -> None:
-        detail = _recordable(ended.detail)
-        command = ask.EndRun(stop=ended.stop.value, turns=ended.turns, detail=detail)
+        detail = _replace_invalid(ended.detail)
+        command = EndRun(stop=ended.stop.value, turns=ended.turns, detail=detail)
         self._engine.execute(self._stream, command, self._clerk)
 
 
-def record_of(engine: Engine, decision: str | None) -> RunRecord:
-    """Where a run keeps what it costs; nowhere if it belongs to no decision."""
+def make_run_record(engine: Engine, decision: str | None) -> RunRecord:
+    """Return where a run records its costs; nowhere if it has no decision."""
     return NoRunRecord() if decision is None else DecisionRunRecord(engine, decision)
 
 
 class RecordedRun:
-    """What a `Runnable` does in most protocols; what its calls cost goes to its record."""
+    """What most protocols' `Runnable`s share; the costs of calls go to `record`."""
 
     def __init__(self, record: RunRecord) -> None:
         self._record = record
 
     def advance(self) -> None:
-        """Nothing moves by itself."""
+        """Do nothing: by default no step happens without a participant."""
 
     def may_be_asked_together(self, due: Due) -> bool:
         del due
@@ -195,7 +192,7 @@ def begin_decision(
     *commands: Command,
     before_commit: Callable[[object], None] | None = None,
 ) -> str:
-    """Begin the decision of a session, all of these commands at once; a second time is nothing."""
+    """Begin the decision of a session with these commands at once, unless it exists."""
     stream = stream_of(decision)
     known = engine.state(DECISION, stream)
     if known.stage is Stage.NEW:
@@ -210,6 +207,6 @@ def total_cost(recorded: CallCost) -> Cost:
     return Cost(*msgspec.structs.astuple(recorded))
 
 
-def _recordable(text: str) -> str:
-    """A program's last words may be any bytes; the record holds whole characters."""
+def _replace_invalid(text: str) -> str:
+    """Replace lone surrogates: a program may print any bytes, a record must be valid Unicode."""
     return text.encode("utf-8", "replace").decode()

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from moot.api.operation import operation
-from moot.api.runs.limits import USUAL, RunResult, read_participants, result_fields, seating
+from moot.api.runs.limits import (
+    DEFAULT_LIMITS,
+    RunResult,
+    make_surroundings,
+    read_participants,
+    result_fields,
+)
 from moot.api.traces import tracing
 from moot.api.traces.tracing import actor_in_role
 from moot.core.findings import Finding
@@ -131,7 +137,9 @@ def run(
     from moot.api.runs.trace import ExecutionSite, run_trace
 
     specs = read_participants(session, participants)
-    seats = seating(session, terminal, limits or USUAL)
+    seats = make_surroundings(session, terminal, limits or DEFAULT_LIMITS)
     site = ExecutionSite(session.place.worktree, session.env) if execute else None
-    finished = run_trace(session.workspace, trace, specs, seats, limits or USUAL, watch, site)
+    finished = run_trace(
+        session.workspace, trace, specs, seats, limits or DEFAULT_LIMITS, watch, site
+    )
     return TraceRun(trace, finished.decision, **result_fields(finished))
