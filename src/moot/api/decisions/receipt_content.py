@@ -12,7 +12,7 @@ from typing import Any, Final
 import msgspec
 
 from moot import pages as page
-from moot.api.decisions.questions import state_of
+from moot.api.decisions.questions import read_text, state_of
 from moot.api.decisions.results import NO_ARGUMENT, Argument, summarize_debate, summarize_parliament
 from moot.core.clock import to_text
 from moot.core.ledger import View
@@ -169,10 +169,8 @@ def _describe_text(workspace: Workspace, sha256: str | None) -> dict[str, Any] |
     """Return a stored text with its hash; an erased one has only its hash."""
     if sha256 is None:
         return None
-    stored = (
-        b"".join(workspace.artifacts.chunks(sha256)) if workspace.artifacts.has(sha256) else None
-    )
-    return {"sha256": sha256, "text": None if stored is None else stored.decode()}
+    text = read_text(workspace, sha256) if workspace.artifacts.has(sha256) else None
+    return {"sha256": sha256, "text": text}
 
 
 def _describe_participant(registry: Registry, state: State, seat: DecisionSeat) -> dict[str, Any]:
