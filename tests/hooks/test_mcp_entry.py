@@ -259,7 +259,7 @@ def test_status_and_doctor_say_what_is_wrong_with_an_entry(project: Project, cas
         assert (finding["code"], finding["where"]) == (code, str(file_of(project, tool)))
     state = next(row for row in project.ok("hook", "status")["tools"] if row["tool"] == tool)
     assert (state["mcp_wrong"], state["mcp_mend"]) == (finding["message"], finding["hint"])
-    if "writes it anew" in finding["hint"]:
+    if "writes it again" in finding["hint"]:
         project.ok("hook", "install", tool)
         assert not [one for one in project.ok("doctor")["findings"] if one["rule"] == "mcp"]
 

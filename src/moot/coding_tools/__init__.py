@@ -5,7 +5,7 @@
     codex.py           Codex: hooks in a JSON file of their own, servers in TOML
     gemini.py          Gemini CLI: hooks and servers in its JSON settings, which it reads in
                        trusted folders only
-    hook_command.py    the command line that a tool runs at each of its events, as it stands in
+    hook_command.py    the command line that a tool runs at each of its events, as it is in
                        the tool's settings
     json_settings.py   merging into other tools' JSON settings: what is there stays, in its
                        order; ours is added

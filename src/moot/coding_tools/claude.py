@@ -284,12 +284,12 @@ def _find_switches(case: starts.GuardCase) -> Iterator[starts.Problem]:
             yield (
                 "only hooks of the machine's administrator run in Claude Code",
                 layer.path,
-                "ask whoever manages this machine to allow them",
+                "ask the administrator of this machine to allow them",
             )
 
 
 def _find_left_out_source(case: starts.GuardCase) -> Iterator[starts.Problem]:
-    """`--setting-sources user` leaves out the files in which our hook stands."""
+    """Find `--setting-sources user`, which skips the files that contain our hook."""
     given = case.start.values_of(_SOURCES)
     if not given or case.with_ours:
         return

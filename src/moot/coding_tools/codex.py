@@ -388,7 +388,7 @@ def _write_setting(key: str, value: object, env: Mapping[str, str]) -> None:
 
 
 def _is_marked_untrusted(folders: Sequence[Path], env: Mapping[str, str]) -> bool:
-    """Somebody said no to this project: that is not ours to turn round."""
+    """True if the user refused to trust this project: Moot must not change that."""
     marked = table_in(_read_own_settings(env), "projects")
     levels = (table_in(marked, str(folder)).get("trust_level") for folder in folders)
     return "untrusted" in levels

@@ -1,8 +1,8 @@
-"""The command line that a tool runs at each of its events, as it stands in the tool's settings.
+"""The command line that a tool runs at each of its events, as it is in the tool's settings.
 
     here      names this very moot by its absolute path, and knows the workspace it was made for;
-              what is started is the thin client (`surfaces/hooks/thin.py`), which asks the
-              `moot run` beside the tool and does without one
+              it starts the thin client (`surfaces/hooks/thin.py`), which asks the `moot run`
+              that started the tool, if there is one
     any       the same for settings that serve all of a user's projects: it looks for a workspace
     shared    names `moot` alone: lines that colleagues get with the project
 
@@ -108,7 +108,7 @@ def without_key_folder(text: str) -> str:
 
 
 def first_hook_command(tool: str, event: str) -> str:
-    """As the first release wrote it. It still counts, until something is installed anew."""
+    """Return the command as the first release wrote it; it counts until the next installation."""
     if _is_before(tool, event):
         return f"moot hook {tool} || {{ {FAILED}; }}"
     return f"moot hook {tool} || true"

@@ -145,7 +145,7 @@ def _stripped(entry: Any, ours: Callable[[str], bool]) -> Any:
 def _unique(pairs: list[tuple[str, Any]]) -> Document:
     made = dict(pairs)
     if len(made) != len(pairs):
-        raise ValueError("a name stands twice in one object")
+        raise ValueError("a name appears twice in one object")
     return made
 
 
@@ -153,5 +153,5 @@ def _refused(where: str, why: str) -> Refused:
     return Refused(
         "settings_unreadable",
         f"{where} cannot be merged: {why}; it was not touched",
-        hint="mend the file, or add the hooks by hand as docs/hooks.md shows",
+        hint="fix the file, or add the hooks by hand as docs/hooks.md shows",
     )

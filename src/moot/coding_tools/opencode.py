@@ -187,7 +187,7 @@ class Opencode(CodingTool):
                 why = f"the plugin does not load: {problem}"
             else:
                 continue
-            yield Flaw(BROKEN, why, str(path), "`moot hook install opencode` writes it anew")
+            yield Flaw(BROKEN, why, str(path), "`moot hook install opencode` writes it again")
 
     def probe(
         self, file: settings.SettingsFile, call: Mapping[str, Any], place: settings.Place

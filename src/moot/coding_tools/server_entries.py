@@ -1,7 +1,7 @@
 """The entry that tells a coding tool to start `moot mcp`, in settings that are JSON.
 
-A settings file goes in as text and comes out with our entry, or without it. Nobody else's entry is
-touched; one called `moot` that is not ours is kept, and said so.
+A settings file goes in as text and comes out with our entry, or without it. No other entry is
+changed; one called `moot` that is not ours is kept and reported.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def add_to_json(
         raise Malformed(
             f"{tool.server_group} is no object",
             code="bad_settings",
-            hint=f"mend {tool.server_file} first",
+            hint=f"fix {tool.server_file} first",
         )
     known = servers.get(SERVER)
     if known is not None and not is_ours(known):
@@ -97,7 +97,7 @@ def _is_trusted(tool: CodingTool, document: Mapping[str, Any]) -> bool:
 
 
 def find_entry(tool: CodingTool, settings: Any) -> Mapping[str, Any] | None:
-    """Return the entry with our name, whoever it is from."""
+    """Return the entry with our name, even if it is not ours."""
     servers = settings.get(tool.server_group) if isinstance(settings, dict) else None
     entry = servers.get(SERVER) if isinstance(servers, dict) else None
     return entry if isinstance(entry, dict) else None

@@ -327,7 +327,7 @@ _INTERPRETER: Final = OwnWords(
 
 
 def _after_dashes(*subcommands: str) -> Unwrap:
-    """`mise exec node@22 -- PROGRAM`: whatever stands behind the first `--`."""
+    """Return what follows the first `--`: `mise exec node@22 -- PROGRAM`."""
 
     def unwrap_after_dashes(start: Start) -> tuple[Start, ...]:
         words = start.words[1:]
@@ -418,7 +418,7 @@ def find_started_tools(
 
 
 def tool_of_paths(paths: Sequence[str]) -> str | None:
-    """The coding tool that one of these paths is: by its name, or by the package it lies in."""
+    """Return the coding tool of one of these paths: by its name, or by its package."""
     return next((tool for path in paths if (tool := _tool_of_path(path)) is not None), None)
 
 

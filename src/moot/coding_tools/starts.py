@@ -80,7 +80,7 @@ class StartedTool(msgspec.Struct, frozen=True):
 
 
 class Layer(NamedTuple):
-    """One file of settings: whose it is (`scope`), where it is, and what stands in it."""
+    """One file of settings: whose it is (`scope`), where it is, and its content."""
 
     scope: str
     path: str

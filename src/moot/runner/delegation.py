@@ -1,7 +1,8 @@
-"""An operation that signs with the ledger's own key, called where only an agent's key is.
+"""Pass an operation that signs with the ledger's key on to `moot run`, if only an agent's key is
+here.
 
-The `moot run` that lent the key folder does the whole of it, as its agent and by the same function:
-so the agent gets nothing that it might not do, and chooses no word that the ledger signs.
+The `moot run` that lent the key folder runs the whole operation, as its agent and by the same
+function. So the agent can do no more than otherwise, and chooses no text that the ledger signs.
 """
 
 from __future__ import annotations
@@ -29,10 +30,10 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def delegated(name: str, function: Function, can_use_agent_key: bool) -> Function:
-    """The function, or a question to `moot run` if the session's key folder was lent by it.
+    """Return the function, or a request to `moot run` if that lent the session's key folder.
 
-    With `can_use_agent_key` it is executed here if there is no workspace, or if its files are
-    outside the project: `moot run` writes only inside it.
+    With `can_do_without` the ledger's key, the operation runs here if there is no workspace, or if
+    its files are outside of the project: `moot run` writes only inside.
     """
 
     @functools.wraps(function)
@@ -78,7 +79,8 @@ def _concerns_project(session: Session, arguments: dict[str, Any]) -> bool:
 
 
 def _read_here(name: str, value: Any) -> Any:
-    """The bytes of a file that is only read; of what may be a file's name, the whole path."""
+    """Return the bytes of a file that is only read, and the absolute path of a possible file
+    name."""
 
     if name in MAY_NAME_FILES and isinstance(value, str) and names_file(value):
         return str(Path(value).absolute())
@@ -90,7 +92,7 @@ def _read_here(name: str, value: Any) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """Paths as seen from here. What would ask a person is left out: an agent is none."""
+    """Make paths absolute, and drop callbacks: they would ask a person, and an agent is none."""
     if isinstance(value, PurePath):
         return Path(value).absolute()
     if isinstance(value, msgspec.Struct):
@@ -109,7 +111,7 @@ MAY_NAME_FILES: Final = frozenset({"debate", "parliament"})
 
 
 def paths_in(arguments: Mapping[str, Any]) -> Iterator[Path]:
-    """Every path among the arguments, also inside of a plan."""
+    """Yield every path among the arguments, also inside of a plan."""
     for name, value in arguments.items():
         if name in MAY_NAME_FILES and isinstance(value, str) and names_file(value):
             yield Path(value)
@@ -118,7 +120,7 @@ def paths_in(arguments: Mapping[str, Any]) -> Iterator[Path]:
 
 
 def names_file(text: str) -> bool:
-    """Ids hold no separator and are no files."""
+    """True if the text is a file name: ids contain no separator and are no files."""
     return os.sep in text or Path(text).exists()
 
 
@@ -137,7 +139,7 @@ def _paths_in(value: object) -> Iterator[Path]:
 
 
 def is_in_project(session: Session, path: Path) -> bool:
-    """Is it, with links followed, in the workspace's project or in the worktree around us?"""
+    """True if the path, with links resolved, is in the workspace's project or in our worktree."""
     from moot.workspace.find import find_workspace
 
     workspace = session.workspace

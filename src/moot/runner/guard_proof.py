@@ -1,12 +1,12 @@
-"""While a program runs and when it ends: has the hook of each coding tool spoken?
+"""Check, while a program runs and when it ends, that the hook of each coding tool runs.
 
-That a hook is expected is on record before the program starts. A tool whose hook is not heard, also
-one that appears only among the processes below, is told once: it may still be starting. That it
-works unchecked is on record only if it shows a call itself that no hook was asked about. If no hook
-has spoken at all, the files that changed are told and are on record, too.
+Before the program starts it is recorded that a hook is expected. If the hook of a tool does not
+run, including tools that appear later among the child processes, that is reported once: the tool
+may still be starting. It is recorded as unguarded only if its own conversation files show a call
+for which no hook ran. If no hook ran at all, the changed files are reported and recorded too.
 
-The settings that the guard depends on are watched: if they lose our hooks, that is told at once and
-is on record, until a hook is heard again. Whatever goes wrong here is told and never ends the run.
+The settings with our hooks are watched: if they lose the hooks, that is reported and recorded until
+a hook runs again. Errors here are reported and never end the run.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class GuardProof:
         }
 
     def begin(self) -> None:
-        """Put down what is expected, or that nobody checks."""
+        """Record for each tool that its hook is expected, or that nothing checks its edits."""
         from moot.api.observed import guards
 
         for tool in self._tools:
@@ -77,7 +77,7 @@ class GuardProof:
                 guards.expect_hook(self._workspace, self._agent, tool)
 
     def look(self, program: int) -> None:
-        """One look at the processes below the program."""
+        """Check the processes below the program once."""
         processes = processes_of_run(program, "MOOT_AGENT", self._agent)
         silent = self._silent.look(processes, self._count_hooked_sessions, time.monotonic())
         for tool in silent:
@@ -87,10 +87,10 @@ class GuardProof:
         self._look_at_settings()
 
     def _look_for_unasked(self, tools: set[str], processes: Sequence[Process] = ()) -> None:
-        """Record the tools that show a call which no hook was asked about.
+        """Record the tools that show a call for which no hook ran.
 
-        Only if no other process of that tool works there: its calls would look the same. A call of
-        the last seconds may still be asked about, as long as its tool runs.
+        Only if no other process of that tool works there: its calls would look the same. A recent
+        call does not count while its tool runs, because the hook may still be called.
         """
         from moot.api.observed.guards import was_hook_asked
         from moot.api.observed.sessions import NO_HOOK
@@ -115,7 +115,8 @@ class GuardProof:
                 self._note_unguarded(tool, NO_HOOK, max(self._since, min(unasked)))
 
     def _look_at_settings(self) -> None:
-        """Tell and record that our hooks are gone from what a tool reads, and that it kept them."""
+        """Report and record that a tool's settings lost our hooks, and that it kept them after
+        all."""
         from moot.api.observed import guards, sessions
 
         work = self._workspace, self._agent
@@ -137,8 +138,8 @@ class GuardProof:
                 self._watch.hooks_heard(tool)
 
     def _still_asks(self, tool: str, settings: _WatchedSettings) -> bool:
-        """True if the tool kept its hooks, or one was heard after it had time to lose them: a call
-        that began before the loss is still asked about."""
+        """True if the tool kept its hooks, or if one ran after the tool had time to reload its
+        settings: a call that began before still runs its hook."""
         from moot.api.observed import sessions
 
         work = self._workspace, self._agent
@@ -154,7 +155,7 @@ class GuardProof:
         return sessions.has_hook_run(*work, tool)
 
     def end(self) -> None:
-        """The program has ended: close what was watched, and say what nobody checked."""
+        """Close the records when the program has ended, and report what was not checked."""
         from moot.api.observed import guards, sessions
 
         self._look_at_settings()
@@ -210,7 +211,7 @@ class GuardProof:
 
 
 def _has_others(tool: str, folder: str, ours: Sequence[Process]) -> bool:
-    """True if a process of this tool that is none of ours works in `folder`, or may."""
+    """True if another process of this tool works in `folder`, or may."""
     known = {process.pid for process in ours}
     others = [each for each in list_processes() if each.pid not in known]
     folders = (find_folder(each.pid) for each in others if tool_of_process(each.words) == tool)
@@ -218,7 +219,7 @@ def _has_others(tool: str, folder: str, ours: Sequence[Process]) -> bool:
 
 
 class _WatchedSettings:
-    """The files by which one tool is guarded, as they were when it started."""
+    """The files with one tool's hooks, as they were when it started."""
 
     def __init__(self, tool: str, guarded: GuardedPaths, env: Mapping[str, str]) -> None:
         from moot.api.hook_setup import guard_files
@@ -230,7 +231,7 @@ class _WatchedSettings:
         self._is_lost = False
 
     def look(self) -> str | None:
-        """The worktree whose settings have newly lost our hooks; None if nothing is new."""
+        """Return the worktree whose settings have newly lost our hooks; None if nothing changed."""
         from moot.api.hook_setup import guard_files
 
         looked_at, stamp = time.time(), guard_files.fingerprint_guard(*self._place)
@@ -246,7 +247,7 @@ class _WatchedSettings:
         return None if was_lost else str(self._place[1].worktree_root)
 
     def is_kept(self) -> bool:
-        """True if the tool was told to keep its hooks since they were last whole."""
+        """True if the tool was told to keep its hooks since the settings were last complete."""
         from moot.api.hook_setup.hook_stamps import Stamp, last_stamped
 
         tool, guarded, _env = self._place
@@ -258,7 +259,7 @@ class _WatchedSettings:
 def proving_guard(
     session: Session, starts: Sequence[GuardedStart], watch: RunWatch
 ) -> Iterator[Callable[[subprocess.Popen[bytes]], None]]:
-    """A block in which a program runs; call what it gives with the program once it has started."""
+    """Run the checks during the block; call the yielded function with the started program."""
     proof: GuardProof | None = None
     over = threading.Event()
     threads: list[threading.Thread] = []
@@ -288,7 +289,7 @@ def proving_guard(
 
 @contextmanager
 def _reporting_errors(watch: RunWatch, what: str) -> Iterator[None]:
-    """Trouble at the edges is told; it never replaces what goes on, or how it ended."""
+    """Report errors instead of raising them: they must not replace the result of the run."""
     try:
         yield
     except (MootError, OSError) as error:
@@ -313,18 +314,19 @@ class SilentTools:
 
     @property
     def reported(self) -> set[str]:
-        """Every tool that was found silent once."""
+        """Return every tool whose hook was once reported as silent."""
         return set(self._reported)
 
     @property
     def seen(self) -> set[str]:
-        """Every tool that was seen at all."""
+        """Return every tool that was seen."""
         return {tool for _, tool in self._first_seen}
 
     def look(
         self, processes: Iterable[Process], count_hooked_sessions: Callable[[str], int], now: float
     ) -> list[str]:
-        """The tools that are newly found silent: more of them live than hooks have spoken for."""
+        """Return the newly silent tools: those with more processes than sessions that hooks
+        started."""
         outermost = dict(_outermost_tools({each.pid: each for each in processes}))
         for pid, tool in outermost.items():
             self._first_seen.setdefault((pid, tool), now)
@@ -370,7 +372,8 @@ MOST_BYTES: Final = 32 << 20
 def find_shown_calls(
     tool: str, env: Mapping[str, str], folder: str, since: Millis
 ) -> tuple[ShownCall, ...]:
-    """The calls since then, of sessions that work in `folder`; none of a tool that shows none."""
+    """Return the calls since then, of sessions that work in `folder`, that the tool's files
+    show."""
     known = find_tool(tool)
     shown = []
     for file in _newest(known.list_conversations(env), since):
@@ -380,7 +383,7 @@ def find_shown_calls(
 
 
 def _newest(files: Iterable[Path], since: Millis) -> list[Path]:
-    """Those that were written since then; very long ones are left out."""
+    """Return files written since then; very large ones are left out."""
     found = []
     for file in files:
         try:

@@ -1,7 +1,7 @@
 """Before a program starts under `moot run`: is it a coding tool, and will its hook run?
 
-Missing hooks are installed; what still keeps them from running refuses the start, unless the
-caller wants it unguarded. Nobody is registered and nothing is recorded before this has passed.
+Missing hooks are installed; if a hook still cannot run, the start is refused, unless the caller
+wants it unguarded. No agent is registered and nothing is recorded before this has passed.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class GuardedStart(msgspec.Struct, frozen=True):
     """A coding tool that is about to start; `problems` are why its hook would not run.
 
     They are empty unless the caller wants the tool unguarded. `guarded` is the worktree whose
-    settings it reads, `env` and `folder` what it finds.
+    settings it reads; `env` and `folder` are its environment.
     """
 
     tool: str
@@ -48,12 +48,12 @@ class GuardedStart(msgspec.Struct, frozen=True):
 def prepare_start(
     session: Session, words: Sequence[str], *, unguarded: bool, mcp: bool, watch: RunWatch
 ) -> tuple[GuardedStart, ...]:
-    """The coding tools that `words` start, each with its hook in place.
+    """Return the coding tools that `words` start, each with its hook installed.
 
-    Unavailable (`command_not_run`) if there is no such program; Refused (`guard_off`) if a hook
-    would not run, with what mends it. A person whom `watch` asks may consent to the trust that is
-    missing; nobody else stores any. `mcp`: what is installed lets the tool start our server, too.
-    With `unguarded` nothing is installed and nothing refused.
+    Raises Unavailable (`command_not_run`) if there is no such program, Refused (`guard_off`) if a
+    hook would not run, with the fix. `watch` may ask a person to store missing trust. With `mcp` an
+    installation also lets the tool start our server. With `unguarded` nothing is installed or
+    refused.
     """
     from moot.coding_tools.started_tools import find_program_paths, find_started_tools
 
@@ -90,7 +90,7 @@ def _prepare_tool(
 
 
 def _guarded_by(session: Session, started: StartedTool) -> GuardedPaths:
-    """The worktree that the tool will work in, which may be another one of this workspace."""
+    """Return the worktree in which the tool will work; it may be another one of this workspace."""
 
     own = GuardedPaths(session.workspace.path, session.place.worktree)
     folder = read_tool_start(started).folder
@@ -150,7 +150,7 @@ def _only_informs(arguments: Sequence[str]) -> bool:
 
 
 def _require_program(word: str, env: Mapping[str, str], folder: Path) -> None:
-    """Unavailable if it cannot be started."""
+    """Raise Unavailable if the program cannot be started."""
     from moot.system.programs import find_places
 
     places = [path for path in find_places(word, folder, env) if os.path.isfile(path)]
@@ -180,9 +180,9 @@ def read_tool_start(started: StartedTool) -> ToolStart:
 
 
 def find_guard_problems(started: StartedTool, guarded: GuardedPaths) -> tuple[Finding, ...]:
-    """What keeps our hook from running in this tool, started so; nothing if it will run.
+    """Return what keeps our hook from running in this tool; nothing if it will run.
 
-    The first is what to mend first. Settings are read and Codex is asked; nothing is written.
+    The first problem is the first to fix. Reads settings and asks Codex; writes nothing.
     """
     case = GuardCase(read_tool_start(started), place_of(guarded, started.env))
     for code, problems in _find_flaws(case):
@@ -212,7 +212,7 @@ def _check_user(case: GuardCase) -> Iterator[Problem]:
 
 
 def _check_name(case: GuardCase) -> Iterator[Problem]:
-    """Without its name the hook would not know who acts."""
+    """Check that the hook will know its agent."""
     if "MOOT_AGENT" not in case.start.env:
         yield (
             f"{case.tool} would not find its name: MOOT_AGENT is taken out of its environment",
@@ -222,7 +222,7 @@ def _check_name(case: GuardCase) -> Iterator[Problem]:
 
 
 def _check_folder(case: GuardCase) -> Iterator[Problem]:
-    """A tool that is told to work elsewhere is guarded there, or not at all."""
+    """Check that the workspace also guards the folder in which the tool will work."""
     folder = case.start.folder
     try:
         there = find_guarded_folder(folder, None)

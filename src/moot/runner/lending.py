@@ -1,4 +1,4 @@
-"""What a program of `moot run` finds beside its name: a key folder of its own, and who listens."""
+"""The key folder and the socket that a program of `moot run` gets."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ KEYS_VARIABLE: Final = "MOOT_KEYS"
 
 
 def can_listen() -> bool:
-    """Sockets in folders are not to be had everywhere; there programs share the user's folder."""
+    """True if the system has Unix sockets; elsewhere programs share the user's key folder."""
     return hasattr(socket, "AF_UNIX")
 
 
 @contextmanager
 def lent_settings(session: Session, answer_hook: AnswerHook | None) -> Iterator[dict[str, str]]:
-    """Variables for the program of the session's agent: its key folder, and our socket.
+    """Yield the variables for the agent's program: its key folder, and our socket.
 
-    In a run that another run's program started, these are what that one has lent already.
+    In a run that another run's program started, they are those that the first run has lent.
     """
     loan = session.keys.loan
     if loan is not None:
@@ -89,8 +89,8 @@ Admit = Callable[[int], bool]
 
 
 class SocketServer:
-    """Answers questions on a socket until it is closed; with `admit` only those of processes that
-    the system names."""
+    """Answers requests on a socket until it is closed; with `admit`, only those of admitted
+    processes."""
 
     def __init__(self, place: Path, answer: Answer, admit: Admit | None = None) -> None:
         self._place = place
@@ -102,7 +102,7 @@ class SocketServer:
         self._socket.set_inheritable(False)
         try:
             self._socket.bind(str(place))
-            os.chmod(place, 0o600)  # the folder was nobody else's before, either
+            os.chmod(place, 0o600)  # the folder is private already
             self._socket.listen(BACKLOG)
         except OSError:
             self._socket.close()
@@ -111,7 +111,7 @@ class SocketServer:
         self._thread.start()
 
     def close(self) -> None:
-        """Take no more questions; those under way get a little time."""
+        """Accept no more requests; those in progress get a little time."""
         self._closing = True
         with suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)  # wakes `accept` where it waits
@@ -128,7 +128,7 @@ class SocketServer:
             except OSError:
                 if self._closing:
                     return
-                continue  # whoever called has gone again
+                continue  # the client has disconnected
             self._calls.acquire()
             threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
 
@@ -139,7 +139,7 @@ class SocketServer:
                     return
                 question = read_frame(connection, READ_SECONDS)
                 connection.settimeout(WRITE_SECONDS)
-                connection.sendall(ACK)  # fails if nobody waits any more
+                connection.sendall(ACK)  # fails if the client no longer waits
                 answer = self._answer(question)
                 connection.settimeout(WRITE_SECONDS)
                 write_frame(connection, *answer)
@@ -147,7 +147,7 @@ class SocketServer:
             self._calls.release()
 
     def _is_allowed(self, connection: socket.socket) -> bool:
-        """Where the system does not tell who calls, the modes of folder and socket must do."""
+        """Check the peer. If the system does not tell who it is, the file modes must be enough."""
         peer = getattr(socket, "SO_PEERCRED", None)
         if peer is None:
             return self._admit is None

@@ -1,6 +1,6 @@
-"""Being there: a name for as long as something works under it, for a program or for this process.
+"""Keep a name present while something works under it: a program, or this process.
 
-`present` is the block in which a name is alive; `run` starts a program in such a block.
+`present` is the block in which a name is present; `run` starts a program in such a block.
 """
 
 from __future__ import annotations
@@ -54,10 +54,10 @@ Failed = Callable[[str, Exception], None]
 
 
 class Ran(msgspec.Struct, frozen=True):
-    """As whom the program ran, and how it ended; 128 and more: by a signal.
+    """Under which agent the program ran, and its exit status; 128 and more: by a signal.
 
-    `tools` are the coding tools that it was known to start, `unguarded` those of them whose hook
-    was known not to run; `usage` is what they said they have used, None if that is unknown.
+    `tools` are the coding tools that it started, `unguarded` those whose hook would not run;
+    `usage` is what they reported, None if unknown.
     """
 
     agent: str
@@ -80,21 +80,21 @@ def present(
     process: str | None = None,
     failed: Failed = UNWATCHED.failed,
 ) -> Iterator[Session]:
-    """A block in which an agent is present; it gets the session that acts as this agent.
+    """Keep an agent present during the block, which gets the session that acts as it.
 
-    The agent is registered (`name`, else one is made up), locked so that nobody adopts it, joined,
-    and holds `scopes`; a thread says that it is alive. However the block ends, everything is given
-    back and the name retired, with `reason` on record. What is refused before the block (a bad
-    name, a scope outside the worktree) leaves nothing behind; a scope that another holds is
-    refused to the agent, which then ends. If giving back fails, `failed` is told: what is held goes
-    stale by itself.
+    The agent is registered (`name`, or a generated one), locked so that no other process adopts it,
+    joined, and holds `scopes`; a thread sends signs of life. However the block ends, everything is
+    released and the name retired, with `reason` on record. A refusal before the block (a bad name,
+    a scope outside of the worktree) leaves nothing behind; if another agent holds a scope, the
+    agent is refused and ends. If the release fails, `failed` is called, and what is held becomes
+    stale.
 
-    A `name` that is registered and never worked starts as it is. If it did, and its unfinished work
-    may be continued, `may_adopt` is asked whether to; else it is the next of its family: alice-2.
-    With `adopt` that work is continued, or the call refused.
+    A registered `name` that never worked starts as it is. If it has unfinished work that may be
+    continued, `may_adopt` decides; otherwise it becomes the next of its family: alice-2. With
+    `adopt` that work is continued, or the call is refused.
 
-    `process` is the key of the coding tool's process below which we run. If its hooks have joined
-    under the same name by the end, the name is theirs and goes on.
+    `process` is the key of the coding tool's process above us. If its hooks have joined under the
+    same name by the end, the name is theirs and stays.
     """
     place, first = _require_can_join(session, name, scopes, work)
     place = place._replace(process_key=process)
@@ -148,9 +148,9 @@ def present_in_tool(
 ) -> Iterator[Session]:
     """A block for a server that a coding tool started, below the process with this key.
 
-    The session of the tool that hooks have joined for is the agent, and stays theirs. Without one a
-    new agent is `present`; a server that comes again below the same process gets the next name of
-    its family (`amber-otter-2`): the earlier one has ended, or lives on beside it.
+    If hooks have joined for the tool's session, their agent acts, and stays theirs. Otherwise a new
+    agent is `present`; a later server below the same process gets the next name of its family
+    (`amber-otter-2`).
     """
     from moot.api.presence.tool_processes import next_name_for_server
 
@@ -164,9 +164,9 @@ def present_in_tool(
 
 
 def in_tool_session(session: Session, process: str | None) -> Session | None:
-    """The same session as the agent that hooks below this process joined for; None without one.
+    """Return the session as the agent that hooks below this process joined for; None without one.
 
-    A process may begin another session later, so whoever lives longer asks again.
+    A process may start another session later, so a long-lived caller must ask again.
     """
     from moot.api.presence.tool_processes import agent_for_server
 
@@ -191,23 +191,21 @@ def run(
 ) -> Ran:
     """Run a program as an agent, which is `present` until the program ends.
 
-    `words` is the program and its arguments. It runs in the session's folder and finds the
-    session's `env`, with its name in MOOT_AGENT; a person's passphrase is withheld. `output` is the
-    descriptor that it prints to (default: ours). Signals are the caller's to pass on
-    (`watch.started`). `name` (default: the one the session acts as, else a made-up one) and `adopt`
-    are as for `present`; `watch.consents_to_adoption` is asked where unfinished work may be
-    continued.
+    `words` is the program and its arguments. It runs in the session's folder with the session's
+    `env` and its name in MOOT_AGENT; a person's passphrase is withheld. `output` is the descriptor
+    that it prints to (default: ours). The caller passes signals on (`watch.started`). `name`
+    (default: the session's, or a generated one) and `adopt` are as for `present`;
+    `watch.consents_to_adoption` decides about unfinished work.
 
     Missing hooks of a coding tool are installed, also behind wrappers such as `env` or `npx`; with
-    `mcp` it then learns to start `moot mcp`, too. If its hook would not run all the same, it is not
-    started: Refused (`guard_off`), with what mends it; `unguarded` starts it, and that is on
-    record. A program that is not there is Unavailable (`command_not_run`). Both before anyone is
-    registered; else refused like `present`. Every call starts its program: there is no repeat of a
+    `mcp` it can then start `moot mcp` too. If its hook would still not run, the tool is not
+    started: Refused (`guard_off`), with the fix; `unguarded` starts it, which is recorded. A
+    missing program is Unavailable (`command_not_run`). Both happen before an agent is registered;
+    other refusals are those of `present`. Every call starts its program: there is no repeat of a
     run.
 
-    With `usage` (None: as the user's own settings say) coding tools are asked to report what they
-    use to this run, on loopback; `docs/how-to/measure-usage.md` says how, and when they are left
-    alone.
+    With `usage` (None: as the user's own settings say) coding tools report their usage to this run,
+    on loopback; `docs/how-to/measure-usage.md` explains how, and which tools are left alone.
     """
     from moot.runner.guard_proof import proving_guard
     from moot.runner.launching import prepare_start
@@ -249,7 +247,8 @@ def _usage(
     watch: RunWatch,
     takes: bool,
 ) -> Iterator[MeasuredStart]:
-    """What to start and what it finds: with its agent's name for its telemetry, and our trace."""
+    """Yield the command and its environment: with the agent's name for its telemetry, and our
+    trace."""
     from moot.runner.run_usage import (
         ATTRIBUTES_VARIABLE,
         MeasuredStart,
@@ -272,7 +271,8 @@ def _view(usage: RunUsage | None) -> UsageView | None:
 
 
 def environment_of(session: Session, lent: Mapping[str, str]) -> dict[str, str]:
-    """What a program finds that works as whoever the session acts as, with what is `lent` it."""
+    """Return the environment of a program that works as the session's agent, with what is `lent` to
+    it."""
     inherited = {key: value for key, value in session.env.items() if key not in WITHHELD}
     name = session.actor()
     identity = settings_for(name, session.require_agent(name).epoch)
@@ -280,8 +280,8 @@ def environment_of(session: Session, lent: Mapping[str, str]) -> dict[str, str]:
 
 
 def _own_name(session: Session) -> str | None:
-    """The name that the session acts under, if a program may have it: a person's is no agent's,
-    and a program's own is taken by the very program that asks."""
+    """Return the session's name, if a program may have it: not a person's, and not the name of the
+    program that asks."""
     if session.acting is None or session.keys.loan is not None or session.acts_as_person():
         return None
     return session.acting
@@ -290,7 +290,7 @@ def _own_name(session: Session) -> str | None:
 def _require_can_join(
     session: Session, name: str | None, scopes: Sequence[str], work: str | None
 ) -> tuple[JoinDetails, list[Reserving]]:
-    """Where a newcomer works and what it reserves first; Refused if it may not come in so."""
+    """Return where a new agent works and what it reserves first; Refused if it may not join."""
     branch = session.place.branch
     place = arrival.JoinDetails(session.place.worktree, branch, work or branch)
     first = [reserve_command(session, scopes, work)] if scopes else []
@@ -302,14 +302,15 @@ def _require_can_join(
 
 
 def _least_patience(session: Session) -> Millis:
-    """How soon the least patient may call us stale: the workspace, or whoever started us."""
+    """Return the shortest time after which we may count as stale."""
     usual = session.workspace.engine.state(PRESENCE, STREAM).stale_millis
     return usual if session.stale_millis is None else min(session.stale_millis, usual)
 
 
 @contextmanager
 def _heartbeat(workspace: Workspace, name: str, stale: Millis) -> Iterator[None]:
-    """A sign of life every quarter of the stale time; a failed one is tried again, no more."""
+    """Send a sign of life every quarter of the stale time; errors are ignored until the next
+    one."""
     pause = max(SHORTEST_PAUSE, min(stale // 4, LONGEST_PAUSE)) / SECOND
     over = threading.Event()
 
@@ -338,7 +339,7 @@ def _heartbeat(workspace: Workspace, name: str, stale: Millis) -> Iterator[None]
 
 @contextmanager
 def _watching_others(session: Session, watch: RunWatch) -> Iterator[None]:
-    """Notice changes of what others hold, for as long as the program runs."""
+    """Notice changes of what others hold, while the program runs."""
     from moot.api.guard.person_notices import PersonMoment, notify_person
     from moot.api.guard.watcher import WatchingRun, watching
 
@@ -353,7 +354,7 @@ def _watching_others(session: Session, watch: RunWatch) -> Iterator[None]:
 
 
 class _Program(NamedTuple):
-    """What is started, where it prints to (None: as we do), and the lock that it inherits."""
+    """What to start, where it prints to (None: as we do), and the lock that it inherits."""
 
     words: Sequence[str]
     output: int | None
@@ -371,7 +372,7 @@ def _run_program(
     watch: RunWatch,
     prove: Callable[[subprocess.Popen[bytes]], None],
 ) -> int:
-    """Run it to its end and give its exit status, as a shell would say it."""
+    """Run the program to its end and return its exit status, as a shell would."""
     from moot.runner.launching import cannot_run
     from moot.system.programs import wait_for_end
 
@@ -394,7 +395,7 @@ def _run_program(
 
 @contextmanager
 def _never_raising(failed: Failed, what: str) -> Iterator[None]:
-    """Trouble at the edges is told; it never replaces what goes on, or how it ended."""
+    """Report errors instead of raising them: they must not replace the result of the run."""
     try:
         yield
     except (MootError, OSError) as error:

@@ -1,15 +1,15 @@
-"""What a `moot run` answers its program: as the program's own agent, by the library's own rules.
+"""Answer the requests of a program under `moot run`: as its own agent, by the library's rules.
 
-    operation   one of those that sign with the ledger's own key, run whole, as the agent
-    settle      what is overdue on a stream takes effect, as any process with that key lets it
-    arrive      another `moot run`, started by the program, brings a new agent
-    depart      that one has ended
-    forged      a trace's history is looked at, and a forged record in it reported
-    gone        sessions whose programs are gone from this machine are ended
-    hook        a coding tool's hook, if whoever started the run can answer it
+    operation   an operation that signs with the ledger's key, run completely, as the agent
+    settle      apply what is overdue on a stream
+    arrive      another `moot run`, started by the program, registers a new agent
+    depart      that agent has ended
+    forged      check a trace's history, and report a forged record in it
+    gone        end sessions whose programs have exited on this machine
+    hook        a coding tool's hook, if the starter of the run can answer it
 
-The program is believed one thing, that it is the agent whose private folder named the socket;
-whatever else it says is an argument of an operation, or is not asked for.
+Only one thing is taken on trust: that the program is the agent whose private folder contains the
+socket. Everything else it sends is an argument of an operation.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ Lend = Callable[["Session", ExitStack], "LentFolder"]
 
 
 class RunRequests:
-    """The questions of one agent's program. `session` acts as that agent, with the user's keys."""
+    """The requests of one agent's program. `session` acts as that agent, with the user's keys."""
 
     def __init__(
         self, session: Session, lent: LentFolder, lend: Lend, answer_hook: AnswerHook | None
@@ -56,7 +56,7 @@ class RunRequests:
         self._arrived: dict[str, ExitStack] = {}
 
     def answer(self, question: list[bytes]) -> Sequence[bytes]:
-        """One answer. The outermost function of a call: it catches everything."""
+        """Return one answer. Catches every exception, so that the run continues."""
         try:
             handle = _HANDLERS.get(question[0])
             if handle is None:
@@ -91,7 +91,7 @@ class RunRequests:
         return OK, values.encode(result)
 
     def _session_for(self, request: _Request) -> Session:
-        """The agent's own session, with the keys of its user."""
+        """Return the agent's own session, with the keys of its user."""
         if request.acting not in (None, self._agent):
             raise Refused(
                 "not_you",
@@ -121,7 +121,7 @@ class RunRequests:
             )
 
     def _renew_key(self) -> None:
-        """The agent may have been given another key."""
+        """Update the lent key, because the agent may have been given another one."""
         known = self._session.workspace.engine.registry().agents.get(self._agent)
         if known is not None:
             self._lent.renew_key(known.kid)
@@ -182,7 +182,7 @@ class RunRequests:
 
 
 class _Request(msgspec.Struct, frozen=True):
-    """A question about an operation, as `delegation.py` asks it."""
+    """A request for an operation, as `delegation.py` sends it."""
 
     operation: str
     arguments: dict[str, Any]

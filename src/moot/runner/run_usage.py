@@ -1,7 +1,7 @@
-"""What the coding tools of a `moot run` use, by their own word: asked for, added up, put on record.
+"""Measure what the coding tools of a `moot run` use, as they report it, and record the sum.
 
-Only if it was asked for (`--usage`, or `telemetry.tools` in the user's own settings). While the run
-lives the sum is beside it, for `moot status`; when it ends the agent signs it into the record.
+Only on request (`--usage`, or `telemetry.tools` in the user's own settings). While the run lives,
+the sum is in a file for `moot status`; when it ends, the agent signs it into the record.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _AGENT: Final = "moot.agent"
 
 
 class MeasuredStart(NamedTuple):
-    """What is started so that its tools report what they use, and the sum of what they do."""
+    """What to start so that its tools report their usage, and the sum of the reports."""
 
     words: Sequence[str]
     env: Mapping[str, str]
@@ -42,7 +42,7 @@ class MeasuredStart(NamedTuple):
 
 
 def is_usage_wanted(session: Session, watch: RunWatch) -> bool:
-    """What the user's own settings say; a file that cannot be read says no."""
+    """Return what the user's own settings say; False if the file cannot be read."""
     from moot.workspace.settings import read_user_settings
 
     try:
@@ -60,10 +60,10 @@ def measuring_usage(
     work: str | None,
     watch: RunWatch,
 ) -> Iterator[MeasuredStart]:
-    """Take what the tools that `words` start report, for as long as the block lasts.
+    """Collect what the tools that `words` start report, during the block.
 
-    `lent` is what the program finds of ours. Without a coding tool among the words, or where
-    nothing can listen, the words stay as they are and nothing is taken.
+    `lent` are the program's variables from us. Without a coding tool, or if no socket can be
+    opened, the words stay as they are and nothing is measured.
     """
     from moot.coding_tools.started_tools import find_program_paths, find_started_tools
     from moot.usage.meter import LiveUsage, UsageMeter, write_live_usage
@@ -97,7 +97,7 @@ def measuring_usage(
 
 
 def _record(agent: Session, usage: RunUsage | None, work: str | None, watch: RunWatch) -> None:
-    """Put the sum on record; if nothing was reported, nothing is: that is unknown, not zero."""
+    """Record the sum; nothing if no tool reported, because that is unknown, not zero."""
     from moot.protocols.presence import STREAM
     from moot.protocols.presence.commands import NoteUsage
 
@@ -121,7 +121,7 @@ def _record(agent: Session, usage: RunUsage | None, work: str | None, watch: Run
 
 
 def attributes_naming(agent: str, inherited: str) -> str:
-    """The value of OTEL_RESOURCE_ATTRIBUTES that adds whose telemetry it is to what is there."""
+    """Return OTEL_RESOURCE_ATTRIBUTES with the agent's name added to what is there."""
     others = [each for each in inherited.split(",") if each and not _names_agent(each)]
     return ",".join([*others, f"{_AGENT}={agent}"])
 
@@ -138,9 +138,9 @@ def _names_agent(attribute: str) -> bool:
 
 
 class UsageSwitches(NamedTuple):
-    """What to start instead, and what to add to its environment, so that its tools report here.
+    """The command and the variables with which the tools report here.
 
-    `left_alone` says of each tool that will not, why.
+    `left_alone` says for each other tool why it will not.
     """
 
     words: tuple[str, ...]
@@ -151,7 +151,8 @@ class UsageSwitches(NamedTuple):
 def switch_usage_on(
     words: Sequence[str], tools: Sequence[StartedTool], address: OtlpAddress
 ) -> UsageSwitches:
-    """The words and variables with which these tools, which `words` start, report to `address`."""
+    """Return the words and variables with which these tools, which `words` start, report to
+    `address`."""
     env: dict[str, str] = {}
     left_alone: dict[str, str] = {}
     for started in tools:

@@ -1,4 +1,4 @@
-"""What may be of interest while `moot run` goes on."""
+"""Callbacks of `moot run`."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ if TYPE_CHECKING:
 
 
 class RunWatch:
-    """Override what you want to know. Nothing is registered before `arrived`."""
+    """Override the callbacks that you need. Nothing is registered before `arrived`."""
 
     def installed_hooks(self, tool: str) -> None:
         """Hooks of a coding tool were missing, and were installed."""
 
     def consents_to_trust(self, _tool: str, _problems: Sequence[Finding]) -> bool:
-        """Does the user trust our hooks in this tool? Only a person may say yes."""
+        """Return whether the user trusts our hooks in this tool; only a person may agree."""
         return False
 
     def consents_to_adoption(self, _name: str, _unfinished: str) -> bool:
-        """Is the unfinished work of an earlier session of this name to be continued?"""
+        """Return whether to continue the unfinished work of an earlier session of this name."""
         return False
 
     def arrived(self, name: str) -> None:
         """The agent has joined and holds its scopes; no program has started."""
 
     def unguarded(self, tool: str, problems: Sequence[Finding]) -> None:
-        """A tool is about to start although nothing will check its edits, as it was asked for."""
+        """A tool is about to start unguarded, as requested."""
 
     def starting(self, name: str, tools: Sequence[str]) -> None:
         """The program is about to be started; it is, or starts, these coding tools."""
@@ -40,39 +40,39 @@ class RunWatch:
         """The program runs: from now on signals can be passed on to it."""
 
     def noticed(self, line: str) -> None:
-        """Something changed what others hold, or what they hold cannot be watched; at the end, how
-        tests ended that ran after the last edit."""
+        """Something changed what others hold, or that cannot be watched; at the end, how tests
+        ended."""
 
     def silent_tool(self, tool: str) -> None:
-        """A coding tool runs below the program, and its hook was not heard yet."""
+        """A coding tool runs below the program, and its hook has not run yet."""
 
     def unasked_call(self, tool: str) -> None:
-        """A coding tool shows a call itself that no hook was asked about."""
+        """A coding tool's own files show a call for which no hook ran."""
 
     def hooks_lost(self, tool: str, worktree: str, *, is_kept: bool) -> None:
         """Settings have lost our hooks while their tool runs; `is_kept`: it keeps those it has."""
 
     def hooks_heard(self, tool: str) -> None:
-        """A tool whose settings had lost our hooks asks all the same."""
+        """A tool whose settings had lost our hooks still runs them."""
 
     def unseen_changes(self, files: Sequence[str]) -> None:
-        """A coding tool has ended, no hook has spoken, and these files have changed meanwhile."""
+        """A coding tool has ended, no hook ran, and these files have changed meanwhile."""
 
     def usage_unknown(self, tool: str, why: str) -> None:
-        """What this tool uses will stay unknown, although it was asked for."""
+        """The usage of this tool will stay unknown, although it was requested."""
 
     def used(self, tools: Sequence[str], usage: UsageView) -> None:
-        """The tools of the run have said what they used; it is on record."""
+        """The tools of the run reported their usage; it is recorded."""
 
     def trace_variables(self) -> Mapping[str, str]:
-        """By which variables the program learns of the trace that it is part of; usually none."""
+        """Return variables that tell the program which trace it is part of; usually none."""
         return {}
 
     # Answers the hooks of a coding tool below the program; None: they answer themselves.
     answer_hook: AnswerHook | None = None
 
     def failed(self, what: str, error: Exception) -> None:
-        """Something beside the program did not work; the run goes on."""
+        """Something other than the program failed; the run continues."""
 
 
 UNWATCHED: Final = RunWatch()

@@ -1,7 +1,7 @@
-"""The name that a program works under: taken with its lock before the program starts.
+"""Take the name that a program works under, with its lock, before the program starts.
 
-Where an agent's own program starts another, the `moot run` around it registers the name, and never
-one that somebody had: an agent takes on nobody else's name.
+If an agent's own program starts another one, the `moot run` around it registers the new name. It
+never gives a name that was used before, so an agent cannot take over another's name.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class RegisteredAgent:
-    """A new agent is registered: the session that has its key, and its name."""
+    """A newly registered agent: the session that has its key, and its name."""
 
     def __init__(self, session: Session, name: str, loan: Loan | None = None) -> None:
         self.session = session
@@ -42,7 +42,7 @@ class RegisteredAgent:
         self._loan = loan
 
     def end(self, reason: str) -> None:
-        """The agent has left; if another run registered it, that one retires the name."""
+        """End the agent; if another run registered it, that run retires the name."""
         if self._loan is not None:
             self.session.close()
             _ask(self._loan, b"depart", self.name.encode(), reason.encode())
@@ -72,10 +72,10 @@ MayAdopt = Callable[[str, str], bool]
 
 
 class NameRequest(NamedTuple):
-    """Under which name somebody wants to start; None: a made-up one.
+    """The name that a start asks for; None for a generated one.
 
-    `must_adopt`: its unfinished work is continued, or nothing starts. Else `may_adopt` is asked if
-    there is any. `scopes` are named by the caller, and count for what is unfinished.
+    `must_adopt`: continue its unfinished work, or refuse. Otherwise `may_adopt` decides, if there
+    is any. `scopes` count for what is unfinished.
     """
 
     name: str | None
@@ -86,9 +86,9 @@ class NameRequest(NamedTuple):
 
 
 class TakenName(NamedTuple):
-    """A name that is held for this process; `agent` has the session with its key.
+    """A name that this process has locked; `agent` has the session with its key.
 
-    `has_adopted`: it goes on with the work of an earlier session, and has joined so.
+    `has_adopted`: it continues the work of an earlier session and has joined.
     """
 
     agent: RegisteredAgent
@@ -97,7 +97,7 @@ class TakenName(NamedTuple):
 
 
 def take_name(session: Session, request: NameRequest) -> TakenName:
-    """Take the name that is wished for, or the next of its family; nobody else can have it then.
+    """Take the requested name, or the next of its family, with its lock.
 
     Refused, with nothing changed, if its work must be continued and may not be.
     """
@@ -128,7 +128,7 @@ def take_name(session: Session, request: NameRequest) -> TakenName:
 
 
 def _require_no_adoption(request: NameRequest) -> None:
-    """An agent's own program takes on nobody else's name, so it cannot go on as one."""
+    """Refuse adoption to an agent's own program: an agent cannot take over another's name."""
     if request.must_adopt:
         raise Refused(
             "adoption_rejected",
@@ -142,14 +142,14 @@ def _never_adopt(_name: str, _unfinished: str) -> bool:
 
 
 def _register_new(session: Session, name: str | None) -> RegisteredAgent:
-    """Register a new agent; where an agent's own program does this, its `moot run` does it."""
+    """Register a new agent; for an agent's own program, its `moot run` does it."""
     if session.keys.loan is not None:
         return register_by_runner(session, session.keys.loan, name)
     return RegisteredAgent(session, register_fresh_name(session.workspace))
 
 
 class _Adoption:
-    """Judges and makes an adoption; git and beads are asked once, if it comes to that."""
+    """Checks and makes an adoption; asks git and beads once, if needed."""
 
     def __init__(self, session: Session, request: NameRequest) -> None:
         self._session = session

@@ -1,11 +1,10 @@
-"""Hooks answered by the `moot mcp` of the same coding tool, over the line that it has.
+"""Answer hooks from the `moot mcp` of the same coding tool, over its socket.
 
-On a machine that joined a keeper a hook would load all of TLS for one question. The server beside
-it, which the tool started and ends, has done so. It runs the very code that the hook would run, and
-who acts is decided there, by the session that calls. It does so for whoever could have run it: a
-program that can read the key folder (`keys/agent_folder.py`) and that the tool's own process
-started. What is between the two and no shell, such as the sandbox for a model's commands, does not
-get in.
+On a machine that joined a keeper a hook would load all of TLS for one question; the server, which
+the tool starts and ends, has done so already. It runs the same code as the hook, and the calling
+session decides who acts. It answers only programs that can read the key folder
+(`keys/agent_folder.py`) and that the tool's own process started. A process in between that is no
+shell, such as a sandbox for a model's commands, is not answered.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ REQUEST: Final = b"hook_beside"
 
 @contextmanager
 def answering_hooks(session: Session, answer_hook: AnswerHook) -> Iterator[None]:
-    """Meanwhile the tool's hooks are answered here, where that is any use and can be had."""
+    """Answer the tool's hooks during the block, where that is useful and possible."""
     with ExitStack() as stack:
         with suppress(MootError, OSError):
             if _is_useful(session):
@@ -40,8 +39,8 @@ def answering_hooks(session: Session, answer_hook: AnswerHook) -> Iterator[None]
 
 
 def _is_useful(session: Session) -> bool:
-    """Not on one machine alone, where nothing is saved that matters; nor beside a `moot run`, which
-    answers. Processes are told apart without starting another one only where there is /proc."""
+    """False without a joined keeper, where it saves little, and below a `moot run`, which answers
+    itself. Only Linux: elsewhere, identifying the asking process needs another process."""
     from moot.api.guard.guarded_paths import find_guarded_folder
     from moot.workspace.find import is_joined
 
@@ -78,7 +77,7 @@ def _listen(session: Session, answer_hook: AnswerHook, stack: ExitStack) -> None
 
 
 def _is_alive(process: str) -> bool:
-    """Does the process of that number and start still run?"""
+    """True if the process with that number and start time still runs."""
     number, _, started = process.partition("-")
     facts = read_process(int(number)) if number.isdigit() else None
     return facts is not None and facts.started == started

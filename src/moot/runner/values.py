@@ -1,7 +1,7 @@
-"""Arguments and results of operations as JSON, with the types that JSON lacks.
+"""Encode arguments and results of operations as JSON, with types that JSON lacks.
 
-Only data of our own is made from what comes: Structs, named tuples and enums. A run that reads what
-its program sent loads nothing for it; a program may load what its run's answer is made of.
+Decoding makes only our own data: Structs, named tuples and enums. A run imports nothing to read
+what its program sent; a program may import what its run's answer needs.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def encode(value: object) -> bytes:
 
 
 def decode(data: bytes, *, may_load: bool = False) -> Any:
-    """The value; Malformed if it is none of ours."""
+    """Return the value. Raises Malformed if it is not ours."""
     find = _find_loading if may_load else _find_loaded
     try:
         return _unpack(json.loads(data), find)
@@ -47,7 +47,7 @@ def encode_error(error: MootError) -> bytes:
 
 
 def decode_error(data: bytes) -> MootError:
-    """The same error as it was raised there."""
+    """Return the error as it was raised there."""
     name, message, details = decode(data, may_load=True)
     kind = getattr(errors, name, None)
     if not (isinstance(kind, type) and issubclass(kind, MootError)):
@@ -111,7 +111,7 @@ def _unpack(value: Any, find: FindModule) -> Any:
 
 
 def _find_class(name: str, find: FindModule, *kinds: type) -> Any:
-    """A class of data in a module of ours."""
+    """Return a data class in one of our modules."""
     module, _, qualname = name.partition(":")
     if not module.startswith(OURS):
         raise ValueError(f"{name} is not ours")

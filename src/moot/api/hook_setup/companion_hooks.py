@@ -1,13 +1,13 @@
-"""Git's other hooks beside pre-commit: for what changes files without one.
+"""Git's hooks other than pre-commit, for commands that change files without it.
 
     pre-merge-commit     a merge that makes a commit is stopped
     prepare-commit-msg   a cherry-pick or revert is stopped before its commit
     pre-rebase           a rebase is stopped before it begins
-    post-merge           a merge or pull without a commit of its own is noted: git asks nobody
-    commit-msg           if `git config moot.trailer true`: a line that leads to the record
+    post-merge           a merge or pull without a commit is recorded: git cannot be stopped then
+    commit-msg           if `git config moot.trailer true`: a trailer that names the record
 
-A hook that is there is kept as `NAME.before-moot` and runs first. Where husky owns the hooks, only
-its pre-commit gets a line of ours.
+An existing hook is kept as `NAME.before-moot` and runs first. With husky, only its pre-commit gets
+a line of ours.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from moot.coding_tools.hook_command import moot_words
 NAMES: Final = ("pre-merge-commit", "prepare-commit-msg", "pre-rebase", "post-merge", "commit-msg")
 _OLD: Final = ".before-moot"
 # Every commit passes here; only those that no pre-commit hook has seen are looked at. While a
-# rebase goes on, stopping in the middle would help nobody.
+# rebase goes on, stopping in the middle would not help.
 _ONLY_TAKEN_OVER: Final = """git_folder="$(git rev-parse --git-dir)"
 [ -d "$git_folder/rebase-merge" ] && exit 0
 [ -e "$git_folder/CHERRY_PICK_HEAD" ] || head -n 1 "$1" | grep -q '^Revert "' || exit 0
 """
-# Whoever wants the line says so in this clone; nobody else pays for a program at each commit.
+# Only a clone that asks for the trailer starts a program at each commit.
 _ONLY_IF_WANTED: Final = """wanted="$(git config --type=bool moot.trailer 2>/dev/null)"
 [ "$wanted" = true ] || exit 0
 """
@@ -64,12 +64,13 @@ def script(name: str) -> str:
 
 
 def session_words() -> str:
-    """Return what a shell knows by that an agent calls: one of these holds its session's id."""
+    """Return the shell variables that contain an agent's session id, to detect an agent's
+    commit."""
     return "".join(f"${name}" for tool in all_tools() for name in tool.session_variables)
 
 
 def install(folder: Path) -> list[Path]:
-    """The files that were written; one whose old hook cannot be kept is left as it is."""
+    """Install the hooks and return their files; a hook that cannot be kept is left as it is."""
     written = []
     for name in NAMES:
         file, old = folder / name, folder / f"{name}{_OLD}"
@@ -86,7 +87,7 @@ def install(folder: Path) -> list[Path]:
 
 
 def uninstall(folder: Path) -> list[Path]:
-    """Ours are removed, and the old ones are back."""
+    """Remove our hooks, restore the old ones, and return the files."""
     removed = []
     for name in NAMES:
         file, old = folder / name, folder / f"{name}{_OLD}"

@@ -1,11 +1,11 @@
-"""Our pre-commit hook, in line with those that are there.
+"""Our pre-commit hook, next to hooks that are already there.
 
     husky                    a line in `.husky/pre-commit`, never in its generated folder
     pre-commit framework     our hook is its `pre-commit.legacy`, which it runs first
     anything else            the old hook is kept as `pre-commit.before-moot` and run by ours
 
-Git is asked where hooks are: `core.hooksPath` counts, and all worktrees share one folder. A hooks
-folder outside of the repository serves others too and is not touched.
+Git tells where hooks are: `core.hooksPath` counts, and all worktrees share one folder. A hooks
+folder outside of the repository serves other repositories too and is not changed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from moot.workspace.find import git_common_dir, worktree_root
 
 MARK: Final = "# moot: pre-commit"
 OLD: Final = "pre-commit.before-moot"
-# Both step aside where moot is not: a colleague may have neither.
+# Both do nothing without moot, which a colleague may not have.
 LINE: Final = (
     "if command -v moot >/dev/null 2>&1; then moot hook git || exit 1; fi # moot: pre-commit"
 )
@@ -48,7 +48,7 @@ exit 1
 
 
 def script(share: bool) -> str:
-    """The hook's text; one for this clone alone names this very moot first."""
+    """Return the text of the hook; unless it is shared, it names this moot by its path first."""
     words = moot_words()
     named = f"[ -x {shlex.quote(words[0])} ] && exec {shlex.join(words)} hook git\n"
     script = _SCRIPT.replace("@sessions@", companion_hooks.session_words())
@@ -56,7 +56,7 @@ def script(share: bool) -> str:
 
 
 class HookPlace(NamedTuple):
-    """Where our hook goes: a file of its own, or a line in one that husky runs."""
+    """Where our hook is: in its own file, or as a line in a file that husky runs."""
 
     file: Path
     husky: bool = False
@@ -67,7 +67,8 @@ class HookPlace(NamedTuple):
 
 
 def place_for(start: Path) -> HookPlace:
-    """Refused where it would reach beyond this repository; Unavailable without git."""
+    """Return where our hook goes. Raises Refused if that is outside of this repository, Unavailable
+    without git."""
     root, folder = worktree_root(start), hooks_folder(start)
     if root is None:
         raise Unavailable("no_git", f"{start} is not in a git worktree", hint="run `git init`")
@@ -86,7 +87,7 @@ def place_for(start: Path) -> HookPlace:
 
 
 def hooks_folder(start: Path) -> Path:
-    """As git itself says; husky and `core.hooksPath` are in its answer."""
+    """Return the folder of hooks that git uses, with husky and `core.hooksPath`."""
     try:
         done = subprocess.run(
             ["git", "rev-parse", "--git-path", "hooks"],
@@ -105,7 +106,7 @@ def hooks_folder(start: Path) -> Path:
 
 
 def install(start: Path, originals: OriginalFiles, share: bool = False) -> Path | None:
-    """The file that was written, or None if it was there already."""
+    """Install the hook and return its file; None if it was installed already."""
     place = place_for(start)
     if not place.husky and _is_gits_own(place.file.parent, start):
         companion_hooks.install(place.file.parent)
@@ -135,13 +136,13 @@ def install(start: Path, originals: OriginalFiles, share: bool = False) -> Path 
 
 
 def _is_gits_own(folder: Path, start: Path) -> bool:
-    """False for a folder of hooks that is part of the project: everyone would get what is there."""
+    """False for a folder of hooks in the project: a hook there would be committed for everyone."""
     common = git_common_dir(start)
     return common is not None and folder.resolve().is_relative_to(common.resolve())
 
 
 def uninstall(start: Path, originals: OriginalFiles) -> Path | None:
-    """Take ours out, wherever another installer has moved it, and put the old one back."""
+    """Remove our hook, wherever another installer has moved it, and restore the old one."""
     place = place_for(start)
     if place.husky:
         return place.file if originals.restore(place.file, _without_line) else None
@@ -165,7 +166,7 @@ def is_present(place: HookPlace) -> bool:
 
 
 def _with_line(file: Path) -> bytes:
-    """Behind what is there, as a line of its own."""
+    """Return the file with our line at the end."""
     text = file.read_bytes() if file.exists() else b""
     gap = b"" if not text or text.endswith(b"\n") else b"\n"
     return text + gap + LINE.encode() + b"\n"
@@ -178,7 +179,7 @@ def _without_line(data: bytes) -> bytes | None:
 
 
 def _require_untracked(file: Path, start: Path) -> None:
-    """A file that is in git is everyone's; only its owner says that ours may go there."""
+    """Refuse to change a tracked file: our line would be committed with it."""
     root = worktree_root(start)
     if root is not None and file.is_relative_to(root) and is_tracked(file, root):
         raise Refused(

@@ -1,10 +1,9 @@
-"""The files that carry our hooks, and whether a change of one would take them out.
+"""The files that contain our hooks, and the checks that an agent does not remove them.
 
-No agent removes its own guard: an edit of such a file must keep every entry of ours and switch
-nothing off (`require_hooks_kept`), a shell command must leave it alone (`require_out_of_reach`).
-Claude Code reads settings while it runs, and people change them too. So the same question is asked
-of what is on the disk: by its `ConfigChange` hook (`is_guard_whole`), and by `moot run`, which
-watches the files its program depends on (`read_guard`).
+An edit of such a file must keep our entries and switch nothing off (`require_hooks_kept`); a shell
+command must not write it (`require_out_of_reach`). Claude Code reloads settings while it runs, and
+people change them too, so its `ConfigChange` hook checks the files on disk (`is_guard_whole`), and
+`moot run` watches those of its program (`read_guard`).
 """
 
 from __future__ import annotations
@@ -28,15 +27,15 @@ _ASK: Final = "ask the person you work for"
 
 
 class GuardFile(NamedTuple):
-    """A file that a tool reads its hooks from, and which tool (or git)."""
+    """A file that a tool (or git) reads its hooks from."""
 
     tool: str
     path: Path
 
 
 def find_guard_files(guarded: GuardedPaths, env: Mapping[str, str]) -> list[GuardFile]:
-    """The files of every tool that has our hooks here, also those that could only switch them
-    off."""
+    """Return the files of every tool that has our hooks here, including those that could disable
+    them."""
     found: list[GuardFile] = []
     place = place_of(guarded, env)
     for tool in all_tools():
@@ -47,7 +46,7 @@ def find_guard_files(guarded: GuardedPaths, env: Mapping[str, str]) -> list[Guar
 
 
 def read_marks(tool: str, path: Path, data: bytes | None) -> Marks:
-    """What these bytes would say in this file; nothing if the tool could not read them."""
+    """Return what these bytes say about our hooks; nothing if the tool could not read them."""
     if data is None:
         return Marks()
     try:
@@ -58,7 +57,7 @@ def read_marks(tool: str, path: Path, data: bytes | None) -> Marks:
 
 
 def read_guard(tool: str, guarded: GuardedPaths, env: Mapping[str, str]) -> Marks:
-    """What all files of a tool together say about the guard now."""
+    """Return what all files of a tool together say about our hooks now."""
     marks = [read_marks(tool, path, _bytes_of(path)) for path in _files_of(tool, guarded, env)]
     return Marks(
         frozenset(one for each in marks for one in each.ours),
@@ -74,14 +73,14 @@ def fingerprint_guard(
 
 
 def is_weaker(before: Marks, after: Marks) -> bool:
-    """True if an entry of ours is gone or was changed, or something new switches hooks off."""
+    """True if one of our entries is missing or changed, or if something new switches hooks off."""
     return bool(before.ours - after.ours or after.switches - before.switches)
 
 
 def is_guard_whole(tool: str, guarded: GuardedPaths, env: Mapping[str, str]) -> bool:
     """True if one of the tool's files has all that this moot installs, and nothing switches it off.
 
-    What a person made stronger counts: more calls in a matcher, more time.
+    Stronger settings count: more calls in a matcher, a longer timeout.
     """
     switches = read_guard(tool, guarded, env).switches
     if any(not switch.startswith(VARIABLE) for switch in switches):
@@ -95,10 +94,10 @@ def require_hooks_kept(
     guarded: GuardedPaths,
     env: Mapping[str, str],
 ) -> None:
-    """Refused if an edit of one of these files would remove or switch off a hook of ours.
+    """Refuse an edit of one of these files that would remove or switch off one of our hooks.
 
-    `announced` is what the edit makes of each. A file of which that cannot be told may not be
-    edited so; where there are several readings, each of them must keep the hooks.
+    `announced` is the new content of each. Refused if it is unknown; if there are several possible
+    contents, each must keep the hooks.
     """
     asked = {_real(path): path for path in paths if may_carry_hooks(path)}
     if not asked:
@@ -122,7 +121,7 @@ def require_hooks_kept(
 def require_out_of_reach(
     act: str, paths: Iterable[str], removes: bool, guarded: GuardedPaths, env: Mapping[str, str]
 ) -> None:
-    """Refused if a shell command would write one of these files, or remove a folder around one."""
+    """Refuse a shell command that would write one of these files, or remove a folder around one."""
     reached = {_real(path) for path in paths}
     for file in find_guard_files(guarded, env):
         real = _real(str(file.path))
@@ -134,7 +133,7 @@ def require_out_of_reach(
 
 
 def require_unnamed(act: str, text: str, guarded: GuardedPaths, env: Mapping[str, str]) -> None:
-    """Refused if a command of which it cannot be told what it reaches names a file with hooks."""
+    """Refuse a command that names a file with hooks if it is unknown what the command writes."""
     for file in find_guard_files(guarded, env):
         if file.path.name in text and (file.path.parent.name in text or file.path.name != SETTINGS):
             raise _refused(file, f"{act} may write or remove", "name the files you mean plainly")
@@ -153,7 +152,7 @@ def _files_of(tool: str, guarded: GuardedPaths, env: Mapping[str, str]) -> Itera
 
 
 def _git_files(root: Path) -> Iterator[GuardFile]:
-    """Git's hooks that have our mark."""
+    """Yield git's hooks that contain our mark."""
     try:
         place = git_hook.place_for(root)
     except MootError:
@@ -165,7 +164,7 @@ def _git_files(root: Path) -> Iterator[GuardFile]:
 
 
 def _marks_of_script(text: str) -> Marks:
-    """A line of ours in a project's own hook, or a script that is all ours."""
+    """Return our line in a project's own hook, or a whole script of ours."""
     lines = {git_hook.LINE, git_hook.FIRST_LINE} & set(text.splitlines())
     if not lines and "# moot: " in text:
         lines = {text}

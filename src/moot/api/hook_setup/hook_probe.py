@@ -1,7 +1,7 @@
-"""Trying installed hooks: an edit that must be refused, sent as the tool itself would send it.
+"""Try installed hooks: send an edit that must be refused, as the tool itself would send it.
 
-The file is one in the workspace's own folder, which no agent may write. The check refuses that
-before it opens the record, so nothing is written, whoever asks; and nobody can really hold it.
+The file is in the workspace's own folder, which no agent may write. The check refuses it before it
+opens the record, so nothing is written.
 """
 
 from __future__ import annotations
@@ -57,7 +57,8 @@ class Probe(NamedTuple):
 
 
 def send_probe(tool: str, guarded: GuardedPaths, env: Mapping[str, str]) -> Probe:
-    """Refused if the tool's hooks are not installed here; Unavailable if they cannot be tried."""
+    """Send an edit that must be refused. Raises Refused if the hooks are not installed here,
+    Unavailable if they cannot be tried."""
     file = find_installed(tool, guarded, env)
     if file is None:
         raise Refused(
@@ -72,8 +73,8 @@ def send_probe(tool: str, guarded: GuardedPaths, env: Mapping[str, str]) -> Prob
 
 
 def send_reading(tool: str, guarded: GuardedPaths, env: Mapping[str, str]) -> str | None:
-    """What comes of a reading that is sent through the same hooks, which are installed; None if the
-    tool reads by its shell."""
+    """Send a read through the same hooks and return the result; None if the tool reads by its
+    shell."""
     file, known = find_installed(tool, guarded, env), find_tool(tool)
     if file is None or not known.reads:
         return None
@@ -141,7 +142,7 @@ class ServerProbe(NamedTuple):
 def probe_server(command: Sequence[str], folder: Path, env: Mapping[str, str]) -> ServerProbe:
     """Start the server as the tool would, in the project's folder, and ask for its tools.
 
-    No tool of it is called, so nobody joins and nothing goes on record.
+    No tool is called, so no agent joins and nothing is recorded.
     """
     try:
         replies = converse(command, _LINES, env=env, last=2, seconds=SECONDS, folder=folder)

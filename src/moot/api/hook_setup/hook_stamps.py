@@ -1,7 +1,7 @@
-"""What happened to the guard of a tool in a worktree: a small file each, whose time is all it says.
+"""Note what happened to the hooks of a tool in a worktree: an empty file each, with a time.
 
-spoke      the tool's hook spoke; at most once a minute, because it runs before every edit
-taken-out  a person took the hooks out (`moot hook uninstall`): they are not missed
+spoke      the tool's hook ran; at most once a minute, because it runs before every edit
+taken-out  a person removed the hooks (`moot hook uninstall`)
 kept       the tool was told to keep its hooks although its settings lost them
 """
 
@@ -21,7 +21,7 @@ PAUSE_SECONDS: Final = 60.0
 
 
 class Stamp(StrEnum):
-    """What is noted, by the folder that it is in."""
+    """What is noted; the value is the name of the folder."""
 
     HOOK_RAN = "spoke"
     TAKEN_OUT = "taken-out"
@@ -29,7 +29,7 @@ class Stamp(StrEnum):
 
 
 def stamp_hook_ran(workspace: Path, tool: str, worktree: Path, *, at_start: bool) -> None:
-    """Note that the hook speaks now. It is no matter if that cannot be written."""
+    """Note that the hook runs now. Errors are ignored."""
     spoke = last_stamped(workspace, Stamp.HOOK_RAN, tool, worktree) or 0.0
     if at_start or time.time() - spoke >= PAUSE_SECONDS:
         stamp(workspace, Stamp.HOOK_RAN, tool, worktree)
@@ -45,7 +45,7 @@ def stamp(workspace: Path, kind: Stamp, tool: str, worktree: Path) -> None:
 
 
 def last_stamped(workspace: Path, kind: Stamp, tool: str, worktree: Path) -> float | None:
-    """Seconds since the epoch; None if it never happened there."""
+    """Return when it last happened, in seconds since the epoch; None if never."""
     try:
         return os.stat(_file(workspace, kind, tool, worktree)).st_mtime
     except OSError:

@@ -1,4 +1,4 @@
-"""Where each tool stands in each worktree: installed, trusted, last heard, what is wrong."""
+"""Find the state of each tool in each worktree: installed, trusted, last hook, what is wrong."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ Setups = list[tuple[CodingTool, Setup]]
 def find_problems(
     folder: Path, env: Mapping[str, str], home: Path | None = None
 ) -> tuple[Finding, ...]:
-    """What keeps installed hooks from working, in the worktree around `folder`."""
+    """Return what keeps installed hooks from working, in the worktree around `folder`."""
     try:
         guarded = find_guarded_folder(folder, home)
     except MootError:
@@ -59,7 +59,7 @@ def find_problems(
 def find_problems_of(
     tool: str, guarded: GuardedPaths, env: Mapping[str, str]
 ) -> tuple[Finding, ...]:
-    """What keeps the hooks of one tool from working in one worktree, if it has any there."""
+    """Return what keeps the hooks of one tool from working in one worktree, if it has any there."""
     return _check((find_tool(tool),), guarded, env)
 
 
@@ -97,7 +97,7 @@ def _find_setups(
 def no_moot(setups: Setups) -> Breaches:
     for tool, setup in setups:
         for file in sorted(tool.missing_programs(setup)):
-            message = f"{file} is not there, and {tool.name} asks it: every edit is blocked"
+            message = f"{file} is missing, and {tool.name} runs it: every edit is blocked"
             yield message, None, None, {"TOOL": tool.name}
 
 
@@ -133,13 +133,13 @@ RULES: Final[tuple[Rule[Setups], ...]] = (
         "hook_moot_missing",
         "moot is not where the hooks look for it: every edit is blocked",
         no_moot,
-        "`moot hook install TOOL` names it anew; shared lines need it on PATH",
+        "`moot hook install TOOL` updates its path; shared lines need it on PATH",
     ),
     _rule(
         "hook_incomplete",
         "a hook is missing",
         incomplete,
-        "`moot hook install TOOL` puts it back",
+        "`moot hook install TOOL` restores it",
     ),
 )
 NOTES_RULES: Final[tuple[Rule[Setups], ...]] = (
@@ -147,15 +147,15 @@ NOTES_RULES: Final[tuple[Rule[Setups], ...]] = (
         "hook_hides_notes",
         "git ignores these notes because of ours, and others have written there since",
         notes_hidden,
-        "`moot hook install TOOL` takes ours out, and git sees them again",
+        "`moot hook install TOOL` removes ours, and git sees them again",
     ),
 )
 
 
-# Told; not, because settings say so; not yet, because an earlier moot installed the hooks.
+# Told; silent because settings say so; outdated because an earlier moot installed the hooks.
 READING: Final = ("told", "silent", "outdated")
 _UNTRUSTED: Final = "hook_untrusted"
-# What is typed against each problem; the rest is mended by installing anew.
+# The command that fixes each problem; all others are fixed by installing again.
 _FIXES: Final[Mapping[str, str]] = {
     _UNTRUSTED: "moot hook install {tool} --trust",
     "hook_switched_off": "${{EDITOR:-vi}} {where}",
@@ -164,7 +164,7 @@ _USUAL_FIX: Final = "moot hook install {tool}"
 
 
 def find_tool_states(guarded: GuardedPaths, env: Mapping[str, str]) -> Iterator[ToolHooks]:
-    """Every tool in every worktree of the repository, this one first."""
+    """Yield every tool in every worktree of the repository, this one first."""
     here = guarded.worktree_root
     for root in sorted(all_worktrees(here), key=lambda root: root != here):
         for tool in TOOLS:
@@ -228,7 +228,7 @@ def _asks_for_trust(tool: str, file: SettingsFile) -> bool:
 
 
 def _fix_command(tool: str, problem: Finding, root: Path, here: Path) -> str:
-    """A command that can be typed where the caller stands."""
+    """Return a command that the caller can type in the current folder."""
     where = shlex.quote(problem.where or "")
     command = _FIXES.get(problem.code, _USUAL_FIX).format(tool=tool, where=where)
     is_elsewhere = root != here and command.startswith("moot")

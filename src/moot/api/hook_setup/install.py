@@ -1,8 +1,8 @@
-"""Installing and uninstalling, for every tool: merge, never overwrite; put back what was there.
+"""Install and remove hooks, for every tool: merge, never overwrite; restore what was there.
 
-Everything is worked out before anything is written, and what cannot be written whole is taken back,
-so that no tool is ever half set up. Doing it again changes nothing. What is installed for one
-person stays out of git; what is meant for everyone is asked for (`share`).
+All contents are computed before anything is written, and a failed write is undone, so that no tool
+is half set up. A repeat changes nothing. Files for one person stay out of git; files for everyone
+are written only with `share`.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ TOOLS: Final = (*NAMES, GIT)
 
 
 class ChangedFiles(NamedTuple):
-    """`changed` are files written, restored or removed; none if all was so already.
+    """`changed` are files written, restored or removed; none if nothing changed.
 
     `no_server` says why the entry for `moot mcp` could not be written, if it was wanted.
     """
@@ -57,9 +57,9 @@ class ChangedFiles(NamedTuple):
 
 
 class WantedParts(NamedTuple):
-    """What is installed beside the hooks: the manual, and the entry for `moot mcp`.
+    """What to install in addition to the hooks: the manual, and the entry for `moot mcp`.
 
-    `trust` is a person's yes to what the tool would ask about that server.
+    `trust`: a person agrees to what the tool would ask about that server.
     """
 
     skill: bool = True
@@ -71,7 +71,7 @@ EVERY_PART: Final = WantedParts()
 
 
 class _Plan(NamedTuple):
-    """What is put in, and older or nearer forms of the same that would run beside it."""
+    """Files to write, and files with older or nearer forms of the same that would also run."""
 
     put_in: list[InstalledFile]
     take_out: list[InstalledFile]
@@ -86,9 +86,9 @@ def install_hooks(
     share: bool = False,
     env: Mapping[str, str] = os.environ,
 ) -> ChangedFiles:
-    """Set up `tool` for the worktree that is `guarded`; with `share` for all who have the project.
+    """Set up `tool` for the guarded worktree; with `share`, for everyone who has the project.
 
-    Where the project's own shared lines are complete, nothing is added to them.
+    If the project's shared lines are complete, nothing is added to them.
     """
     records = _Records(guarded, env)
     if tool == GIT:
@@ -113,9 +113,10 @@ def install_hooks(
 
 
 def _make_hook_folders(tool: CodingTool, root: Path) -> None:
-    """In every worktree of the repository, since one file guards them all. Git does not see them.
+    """Make the hook folder in every worktree, because one file guards them all; git ignores it.
 
-    Where one cannot be made, the tool is not guarded, and `moot run` and `moot hook status` say so.
+    If one cannot be made, the tool is unguarded there; `moot run` and `moot hook status` report
+    that.
     """
     for each in all_worktrees(root) if tool.hook_folder else ():
         with suppress(OSError):
@@ -128,11 +129,10 @@ def uninstall_hooks(
     *,
     env: Mapping[str, str] = os.environ,
 ) -> ChangedFiles:
-    """Take out what is ours; files nobody touched since are as they were, byte for byte.
+    """Remove our hooks; files that were not changed since are restored byte for byte.
 
-    What others here still need stays: notes of another tool, a plugin that
-    another worktree's settings name. Settings that worktrees share go: whether they may is for
-    the caller to ask (`find_dependents`).
+    Files that others still need stay: notes of another tool, or a plugin that another worktree's
+    settings name. Settings that worktrees share are removed; the caller checks `find_dependents`.
     """
     records = _Records(guarded, env)
     if tool == GIT:
@@ -161,12 +161,13 @@ def uninstall_hooks(
 
 
 def is_installed(tool: str, guarded: GuardedPaths, *, env: Mapping[str, str] = os.environ) -> bool:
-    """Is all of it there, in whichever file and form? `moot run` asks before it starts a tool."""
+    """True if the hooks are complete, in any file and form."""
     return find_installed(tool, guarded, env) is not None
 
 
 def is_outdated(tool: str, guarded: GuardedPaths, *, env: Mapping[str, str] = os.environ) -> bool:
-    """Is it whole, but written by an earlier moot? Then `moot run` writes it anew."""
+    """True if the hooks are complete but written by an earlier moot; `moot run` then renews
+    them."""
     if tool == GIT:
         return False
     found = find_installed(tool, guarded, env)
@@ -174,7 +175,7 @@ def is_outdated(tool: str, guarded: GuardedPaths, *, env: Mapping[str, str] = os
 
 
 def find_installed(tool: str, guarded: GuardedPaths, env: Mapping[str, str]) -> SettingsFile | None:
-    """The file whose hooks guard this worktree, if they are complete."""
+    """Return the file whose hooks guard this worktree; None if they are incomplete."""
     if tool == GIT:
         place = git_hook.place_for(guarded.worktree_root)
         return SettingsFile(place.file, Reach.LOCAL) if git_hook.is_present(place) else None
@@ -189,10 +190,10 @@ def _find_complete(tool: CodingTool, place: Place) -> SettingsFile | None:
 
 
 def find_dependents(tool: str, guarded: GuardedPaths, env: Mapping[str, str]) -> tuple[Path, ...]:
-    """Return other folders whose sessions of `tool` rest on what would be taken out here.
+    """Return other folders whose sessions of `tool` need what would be removed here.
 
-    Some tools read the main checkout's settings in every worktree, all worktrees have one folder of
-    git hooks, and the user's own settings serve every project.
+    Some tools read the main checkout's settings in every worktree, all worktrees share one folder
+    of git hooks, and the user's own settings apply to every project.
     """
     root = guarded.worktree_root
     others = [folder for folder in all_worktrees(root) if folder != root]
@@ -221,15 +222,14 @@ def _git_hook_is_shared(root: Path) -> bool:
 
 
 def _other_projects(guarded: GuardedPaths, env: Mapping[str, str]) -> list[Path]:
-    """Folders in which this user has made a workspace that is still there."""
+    """Return folders in which this user has an existing workspace."""
     folders = key_folder(env).folders_with_ledgers()
     mine = guarded.workspace.parent.resolve()
     return [folder for folder in folders if folder != mine and (folder / FOLDER).is_dir()]
 
 
 class _Records:
-    """What was there before: of the project's files in its workspace, of the user's in the key
-    folder."""
+    """The original files: the project's in its workspace, the user's in the key folder."""
 
     def __init__(self, guarded: GuardedPaths, env: Mapping[str, str]) -> None:
         self._env = env
@@ -248,7 +248,7 @@ class _Records:
         return self.of(file).restore(file.path, remover_for(file))
 
     def all_or_nothing(self, *files: InstalledFile) -> AbstractContextManager[None]:
-        """A block that changes these files together with what is remembered of them."""
+        """Return a block that changes these files and their records together."""
         paths = [file.path for file in files]
         exclude = exclude_file(self._root)
         kept = dict.fromkeys(self.of(file).path for file in files)
@@ -281,12 +281,12 @@ def _plan(tool: CodingTool, place: Place, wanted: WantedParts, share: bool) -> _
 
 
 def _choose_settings_file(tool: CodingTool, place: Place) -> SettingsFile:
-    """Where new hooks go; Unavailable if that would be a home folder that nobody named.
+    """Return the file for new hooks. Raises Unavailable if it would be in an unknown home folder.
 
-    Into the tool's local file, which is never committed; a tool that has none gets it into the
-    project's file, which git is then told to ignore here. Where that file is already in git, it
-    goes to the user's own settings: those serve every project, and say nothing where no workspace
-    is."""
+    That is the tool's local file, which is never committed, or else the project's file, which git
+    then ignores here. If that file is tracked, it is the user's own settings: those apply to every
+    project, and do nothing outside of a workspace.
+    """
     nearest = settings_files(tool, place)[0]
     if not is_tracked(nearest.path, settings_root(tool, place)):
         return nearest
@@ -304,7 +304,7 @@ def _choose_settings_file(tool: CodingTool, place: Place) -> SettingsFile:
 def _with_server(
     plan: _Plan, tool: CodingTool, place: Place, wanted: WantedParts, share: bool
 ) -> _Plan:
-    """The same with the entry for `moot mcp` put in, or taken out where it is not wanted."""
+    """Add the entry for `moot mcp` to the plan, or remove it where it is not wanted."""
     put_in, take_out = plan.put_in, plan.take_out
     leaving = {file.path for file in take_out}
     if wanted.server:
@@ -320,7 +320,7 @@ def _with_server(
 
 
 def _serves_all_projects(tool: CodingTool, place: Place) -> SettingsFile | None:
-    """The user's own settings, if they have our hooks: the tool would run others beside them."""
+    """Return the user's own settings if they contain our hooks: the tool would run both."""
     found = _find_complete(tool, place)
     return found if found is not None and found.reach is Reach.USER else None
 
@@ -335,7 +335,7 @@ def _manual_file(tool: CodingTool, place: Place) -> InstalledFile:
 
 
 def _is_for_this_clone(tool: CodingTool, place: Place) -> bool:
-    """Notes that others wrote are theirs to share: without ours a session is told at its start."""
+    """False for notes that others wrote; without ours, the session reads the rules at its start."""
     file = place.root / tool.manual_file
     if is_tracked(file, place.root):
         return False
@@ -343,7 +343,7 @@ def _is_for_this_clone(tool: CodingTool, place: Place) -> bool:
 
 
 def _is_needed(tool: CodingTool, file: InstalledFile, place: Place) -> bool:
-    """A file that another installed tool, or another worktree's settings, still name."""
+    """True if another installed tool, or another worktree's settings, still use the file."""
     if file.path.is_relative_to(place.workspace):
         others = (each for each in all_worktrees(place.root) if each != place.root)
         return any(tool.names_file(file.path, each) for each in others)

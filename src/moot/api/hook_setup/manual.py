@@ -1,7 +1,7 @@
 """The agent's manual, and where each tool reads it.
 
-Claude Code has skills, a file of their own; the others read one file of notes in the project, in
-which ours is a marked block, so that what people wrote there stays theirs.
+Claude Code has skills, one file each; the others read a file of notes in the project, in which ours
+is a marked block, so that what people wrote there stays.
 """
 
 from __future__ import annotations
@@ -26,10 +26,7 @@ _BEADS: Final = "- Work items: change them with `bd` only; never write `.beads/i
 
 
 def manual(*, beads: bool) -> str:
-    """The manual's text. It names the states, enums and labels of the protocol (OPR-097).
-
-    Of beads it speaks only where there are `beads`.
-    """
+    """Return the manual's text, with the states, enums and labels of the protocol (OPR-097)."""
     text = Path(__file__).with_name("MANUAL.md").read_text("utf-8")
     return text + _BEADS if beads else text
 
@@ -39,7 +36,7 @@ def has_beads(root: Path) -> bool:
 
 
 def with_manual(tool: CodingTool, before: str | None, *, beads: bool = False) -> str:
-    """The file's new text; a block that is there already is brought up to date."""
+    """Return the file with the current manual."""
     text = manual(beads=beads)
     if tool.has_skills:
         return _SKILL + text if before is None or before.startswith(_SKILL) else before
@@ -50,7 +47,7 @@ def with_manual(tool: CodingTool, before: str | None, *, beads: bool = False) ->
 
 
 def without_manual(tool: CodingTool, text: str) -> str | None:
-    """The file without ours; None if nothing else was in it."""
+    """Return the file without our part; None if nothing else is in it."""
     if tool.has_skills:
         return None if text.startswith(_SKILL) else text
     before, begin, rest = text.partition(BEGIN)
@@ -62,5 +59,5 @@ def without_manual(tool: CodingTool, text: str) -> str | None:
 
 
 def is_only_ours(tool: CodingTool, text: str) -> bool:
-    """True if nobody else wrote anything in this file."""
+    """True if the file contains nothing but our manual."""
     return without_manual(tool, text) is None

@@ -1,7 +1,7 @@
-"""What was there before we installed: bytes, kept in the workspace, to be put back exactly.
+"""Keep the bytes of each file before we installed, to restore them exactly.
 
-A file nobody touched since is restored byte for byte. One that was edited meanwhile keeps the
-edits and loses only what is ours.
+An unchanged file is restored byte for byte. A file that was edited since keeps the edits and loses
+only what is ours.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from moot.workspace.find import git_common_dir
 
 FILE: Final = "hooks/installed.json"
 
-# A file's bytes without what is ours; None if nothing is left. Without ours in it: the same bytes.
+# Returns a file's bytes without our part; None if nothing is left.
 TakeOut = Callable[[bytes], bytes | None]
 
 
@@ -31,9 +31,9 @@ def _unchanged(data: bytes) -> bytes | None:
 
 
 class Before(msgspec.Struct, frozen=True):
-    """`data` is None if there was no file; `folders` are those made for it; `after` is a hash.
+    """`data` is None if there was no file; `folders` were made for it; `after` is a hash.
 
-    `shared`: what we wrote is meant for everyone who has the project.
+    `shared`: what we wrote is for everyone who has the project.
     """
 
     data: bytes | None
@@ -43,14 +43,14 @@ class Before(msgspec.Struct, frozen=True):
 
 
 class OriginalFiles:
-    """The record of one workspace; one entry for each file, by absolute path."""
+    """The original files of one workspace, by absolute path."""
 
     def __init__(self, workspace: Path) -> None:
         self.path = workspace / FILE
         self._files: dict[str, Before] = self._read()
 
     def files_of_this_clone(self) -> tuple[Path, ...]:
-        """The files we wrote that nobody else should get, but for those in the workspace."""
+        """Return the files that we wrote for this clone only, outside of the workspace."""
         workspace = self.path.parent.parent
         mine = (Path(name) for name, known in self._files.items() if not known.shared)
         return tuple(file for file in mine if not file.is_relative_to(workspace))
@@ -58,9 +58,9 @@ class OriginalFiles:
     def write(
         self, path: Path, data: bytes, take_out: TakeOut = _unchanged, *, shared: bool = False
     ) -> bool:
-        """Put `data` in place of what is there, remembering that first. False: it was so.
+        """Write `data` and remember what was there before; False if it was already the same.
 
-        What others changed since the last time counts as theirs, without what is ours in it.
+        What others changed since the last write counts as theirs, without our part.
         """
         before = bytes_of(path)
         known = self._files.get(str(path))
@@ -78,7 +78,8 @@ class OriginalFiles:
         return True
 
     def restore(self, path: Path, take_out: TakeOut) -> bool:
-        """Undo: exactly if the file is as we left it, else by `take_out`."""
+        """Restore the file exactly if it is as we left it; otherwise remove our part with
+        `take_out`."""
         now = bytes_of(path)
         known = self._files.pop(str(path), None)
         if known is not None and now is not None and _digest(now) == known.after:
@@ -96,7 +97,7 @@ class OriginalFiles:
         return changed
 
     def forget(self, path: Path) -> None:
-        """Nothing of ours is there any more."""
+        """Forget a file that contains nothing of ours any more."""
         if self._files.pop(str(path), None) is not None:
             self._save()
 
@@ -109,7 +110,7 @@ class OriginalFiles:
             raise Malformed(
                 f"{self.path} cannot be read: {error}",
                 code="hooks_record_damaged",
-                hint="remove that file; uninstalling then takes out only what is ours",
+                hint="remove that file; `moot hook uninstall` then removes only our part",
             ) from None
 
     def _save(self) -> None:
@@ -122,7 +123,7 @@ class OriginalFiles:
 
 @contextmanager
 def all_or_nothing(files: Iterable[Path]) -> Iterator[None]:
-    """A block that changes these files; if it fails, they are as they were, and so are folders."""
+    """Restore these files and folders if the block fails."""
     before = {file: bytes_of(file) for file in files}
     made = [folder for file in before for folder in _missing(file.parent)]
     try:
@@ -139,13 +140,13 @@ def all_or_nothing(files: Iterable[Path]) -> Iterator[None]:
 
 
 def plan_bytes(file: InstalledFile) -> bytes:
-    """Return what a file will hold with ours in it."""
+    """Return the content of a file with our part added."""
     before = bytes_of(file.path)
     return file.merge(None if before is None else _decode(before, file.path)).encode()
 
 
 def remover_for(file: InstalledFile) -> TakeOut:
-    """Return how ours is taken out of its bytes; refused if they cannot be read."""
+    """Return a function that removes our part from a file's bytes; it refuses unreadable bytes."""
 
     def take_out(now: bytes) -> bytes | None:
         left = file.take_out(_decode(now, file.path))
@@ -155,7 +156,7 @@ def remover_for(file: InstalledFile) -> TakeOut:
 
 
 def require_readable(file: InstalledFile) -> None:
-    """Refused if ours could not be taken out of it."""
+    """Refuse a file from which our part could not be removed."""
     before = bytes_of(file.path)
     if before is not None:
         remover_for(file)(before)
@@ -166,12 +167,12 @@ def _decode(data: bytes, path: Path) -> str:
         return data.decode()
     except UnicodeDecodeError:
         raise Refused(
-            "settings_unreadable", f"{path} is not UTF-8; it was not touched", hint="mend the file"
+            "settings_unreadable", f"{path} is not UTF-8; it was not changed", hint="fix the file"
         ) from None
 
 
 def _missing(folder: Path) -> tuple[str, ...]:
-    """Folders that must be made, innermost first."""
+    """Return the folders that must be made, innermost first."""
     found = []
     while not folder.exists():
         found.append(str(folder))
@@ -190,16 +191,14 @@ END: Final = "# moot: end"
 
 
 def exclude_file(root: Path) -> Path | None:
-    """Git's list of files that only this clone ignores; None outside of git."""
+    """Return git's list of files that only this clone ignores; None outside of git."""
     common = git_common_dir(root)
     return None if common is None else common / "info" / "exclude"
 
 
 def hide_installed_files(root: Path, originals: OriginalFiles) -> Path | None:
-    """Let git ignore exactly the files that are installed here for this clone alone.
-
-    Given back is the list, if it was changed.
-    """
+    """Let git ignore the files that are installed for this clone only; return the list if it
+    changed."""
     file = exclude_file(root)
     if file is None:
         return None
@@ -215,7 +214,7 @@ def hide_installed_files(root: Path, originals: OriginalFiles) -> Path | None:
 
 
 def _lines(files: Iterable[Path], root: Path, common: Path) -> set[str]:
-    """As git reads them: from the root of a worktree, whichever it is."""
+    """Return the ignore patterns, relative to the root of any worktree."""
     roots = sorted(all_worktrees(root), key=lambda each: -len(each.parts))
     lines = set()
     for file in files:

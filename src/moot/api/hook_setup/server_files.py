@@ -1,13 +1,12 @@
-"""The files that tell a coding tool to start `moot mcp`: put in and taken out, and whether they
-work.
+"""Add, remove and check the entry that tells a coding tool to start `moot mcp`.
 
-The entry is written for this clone alone, into the project's file if git does not have that file:
-it names this very moot by its path. Where it cannot be written, the hooks are all the same, and
-`why_not` says what a person may do.
+The entry is for this clone only, because it names this moot by its path; it is written into the
+project's file unless git tracks that. If it cannot be written, the hooks still work, and `why_not`
+tells the person what to do.
 
-An entry that is there and does not work is worse than none: hooks tell the model to call tools that
-nobody offers it, or the server acts in another workspace. `find_entry` says so for `hook status`,
-`hook test` and `doctor`.
+A broken entry is worse than none: hooks tell the model to call tools that do not exist, or the
+server acts in another workspace. `find_entry` reports that to `hook status`, `hook test` and
+`doctor`.
 """
 
 from __future__ import annotations
@@ -37,19 +36,19 @@ from moot.core.findings import Finding, Severity
 if TYPE_CHECKING:
     from moot.coding_tools.settings import InstalledFile, Place
 
-_REWRITES: Final = "`moot hook install {}` writes it anew"
+_REWRITES: Final = "`moot hook install {}` writes it again"
 
 
 class PlannedEntry(NamedTuple):
-    """What is to be written; nothing, and the reason, if it cannot be."""
+    """The files to write; none, and the reason, if that is impossible."""
 
     files: list[InstalledFile]
     why_not: Finding | None = None
 
 
 class FoundEntry(NamedTuple):
-    """Our entry as it stands in a tool's settings: the words that start the server, if they can be
-    read, and what keeps it from working."""
+    """Our entry in a tool's settings: the command, if it can be read, and what keeps it from
+    working."""
 
     file: Path
     command: tuple[str, ...]
@@ -60,9 +59,9 @@ class FoundEntry(NamedTuple):
 
 
 def plan_entry(tool: CodingTool, place: Place, *, share: bool, trust: bool) -> PlannedEntry:
-    """How the entry gets in. `trust` is a person's yes to what the tool would ask them.
+    """Plan the entry. `trust`: a person agrees to what the tool would ask.
 
-    It goes into the worktree's own file, also for a tool that reads the hooks of the main checkout.
+    It goes into the worktree's own file, even if the tool reads hooks from the main checkout.
     """
     from moot.api.hook_setup.original_files import plan_bytes
     from moot.api.hook_setup.worktrees import is_tracked
@@ -91,14 +90,14 @@ def _not_planned(path: Path, code: str, message: str, hint: str = "") -> Planned
 
 
 def files_with_entry(tool: CodingTool, place: Place) -> list[InstalledFile]:
-    """Every file of the tool that has something of our server; each can be read."""
+    """Return every readable file of the tool that contains something of our server."""
     path = place.root / tool.server_file
     files = [_entry(tool, path, False)] if _has_entry(tool, path) else []
     return [*files, *filter(_holds_ours, tool.consent_files(place))]
 
 
 def _holds_ours(file: InstalledFile) -> bool:
-    """Would taking ours out change it?"""
+    """True if removing our part would change the file."""
     try:
         text = file.path.read_text("utf-8")
         return file.take_out(text) != text
@@ -107,7 +106,8 @@ def _holds_ours(file: InstalledFile) -> bool:
 
 
 def find_consent(tool: CodingTool, guarded: GuardedPaths) -> str | None:
-    """What the user may add so that the tool does not ask; None if there is nothing to add."""
+    """Return what the user may add so that the tool does not ask; None if there is nothing to
+    add."""
     try:
         text = (guarded.worktree_root / tool.server_file).read_text("utf-8")
         entry = find_named(tool, tool.read_server_settings(text))
@@ -119,7 +119,7 @@ def find_consent(tool: CodingTool, guarded: GuardedPaths) -> str | None:
 def join_files(
     files: Sequence[InstalledFile], more: Sequence[InstalledFile]
 ) -> list[InstalledFile]:
-    """All of them, with what is put into one and the same file put in together."""
+    """Return all files, with the changes of the same file combined."""
     joined = {file.path: file for file in files}
     for file in more:
         known = joined.get(file.path)
@@ -128,7 +128,7 @@ def join_files(
 
 
 def without_entry(file: InstalledFile) -> InstalledFile:
-    """The same file, in which something of ours is taken out where it would be put in."""
+    """Return the file with `merge` removing our part instead of adding it."""
 
     def merge(before: str | None) -> str:
         return "" if before is None else file.take_out(before) or ""
@@ -172,7 +172,7 @@ def _entry(tool: CodingTool, path: Path, trust: bool) -> InstalledFile:
 def find_entry(
     tool: CodingTool, guarded: GuardedPaths, env: Mapping[str, str]
 ) -> FoundEntry | None:
-    """Our entry in this worktree's settings; None if there is none."""
+    """Return our entry in this worktree's settings; None if there is none."""
     file = guarded.worktree_root / tool.server_file
     try:
         text = file.read_text("utf-8")
@@ -194,7 +194,7 @@ def find_entry(
 def find_server_problems(
     folder: Path, env: Mapping[str, str], home: Path | None = None
 ) -> tuple[Finding, ...]:
-    """What keeps entries for our server from working, in the worktree around `folder`."""
+    """Return what keeps entries for our server from working, in the worktree around `folder`."""
     try:
         guarded = find_guarded_folder(folder, home)
     except MootError:
@@ -225,29 +225,29 @@ def _unreadable(tool: CodingTool) -> EntryFlaw:
     message = (
         f"{tool.server_file} is no {tool.server_form} any more, so {tool.name} reads none of it"
     )
-    fix = "mend the file by hand; nothing else does"
+    fix = "fix the file by hand"
     return EntryFlaw("mcp_unreadable", f"{message}: {NO_TOOLS}", fix)
 
 
 def _flaws(tool: CodingTool, found: FoundServer) -> Iterator[EntryFlaw]:
     import shutil
 
-    program, anew = found.command[0], _REWRITES.format(tool.name)
+    program, rewrite = found.command[0], _REWRITES.format(tool.name)
     if shutil.which(program, path=found.env.get("PATH")) is None:
-        message = f"{program} is not there, and {tool.name} starts it: {NO_TOOLS}"
-        yield EntryFlaw("mcp_moot_missing", message, anew)
+        message = f"{program} is missing, and {tool.name} starts it: {NO_TOOLS}"
+        yield EntryFlaw("mcp_moot_missing", message, rewrite)
     if found.entry.get("enabled") is False:
         message = f"`enabled` is false in the entry of {tool.name}: {NO_TOOLS}"
-        yield EntryFlaw("mcp_switched_off", message, anew)
+        yield EntryFlaw("mcp_switched_off", message, rewrite)
     flaw = tool.server_flaw(found)
     if flaw is not None:
         yield flaw
-    # Of the environment some hand on only what is named: without it the server is somebody else.
+    # Some tools pass on only named variables; without these the server acts as another agent.
     handed_on = found.entry.get(tool.variables_key) if tool.variables_key else VARIABLES
     known = handed_on if isinstance(handed_on, list | tuple | dict) else ()
     missing = ", ".join(variable for variable in VARIABLES if variable not in known)
     if missing:
         message = f"{tool.variables_key} of {tool.name} lacks {missing}"
         yield EntryFlaw(
-            "mcp_variables_missing", f"{message}: the server acts as another agent", anew
+            "mcp_variables_missing", f"{message}: the server acts as another agent", rewrite
         )

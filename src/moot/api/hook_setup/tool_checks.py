@@ -1,4 +1,4 @@
-"""Are the hooks on? Where each tool stands in each worktree, and a trial of what is installed."""
+"""Check the hooks: the state of each tool in each worktree, and a trial of what is installed."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 class ToolHooks(msgspec.Struct, frozen=True):
     """One tool in one worktree.
 
-    `file` holds its hooks, if it is `installed`; `reach` says whom that file serves: `local`,
-    `project` or `user`. `trusted` is None where the tool asks for none. `last_spoke_at` is when a
-    hook of it last called here. `wrong` is what keeps it from working, the first of `findings`;
-    `mend` the command that fixes it. `found`: the tool is on PATH. `mcp_file` has it start
-    `moot mcp`, if it does; `mcp_wrong` is what keeps that from working, `mcp_mend` what to do.
-    `reading` is whether its model is `told` who holds what it reads: `silent` if settings say so,
-    `outdated` if the hooks are an earlier moot's, which `moot run` and `moot hook install` renew.
+    `file` contains its hooks, if it is `installed`; `reach` says whom that file serves: `local`,
+    `project` or `user`. `trusted` is None if the tool needs no trust. `last_spoke_at` is when one
+    of its hooks last ran here. `wrong` is the first of `findings`, `mend` the command that fixes
+    it. `found`: the tool is on PATH. `mcp_file` lets it start `moot mcp`; `mcp_wrong` is what keeps
+    that from working, `mcp_mend` what fixes it. `reading`: its model is `told` who holds a file
+    that it reads; `silent` if settings say so, `outdated` if an earlier moot wrote the hooks, which
+    `moot run` and `moot hook install` renew.
     """
 
     tool: str
@@ -55,10 +55,10 @@ class TriedHooks(msgspec.Struct, frozen=True):
     """`passed` if the installed `command` refused an edit that it must refuse.
 
     `exit_status`, `out` and `err` are exactly what came back; no status: no answer in time.
-    `mcp_command` is what the tool is told to start as our server, None if nothing; `mcp_passed` if
-    that offered its tools, which are in `mcp_answer`, else what it said. `reading` is what came of
-    a reading that was sent through it, too: `told`, `silent` if settings say so, `outdated` if it
-    is an earlier moot's and not called then, else `failed`; None if the tool reads by its shell.
+    `mcp_command` starts our server, None if there is no entry; `mcp_passed` if it listed its tools,
+    which are in `mcp_answer`, or else its error. `reading` is the result of a read: `told`,
+    `silent` if settings say so, `outdated` if an earlier moot wrote the hooks, else `failed`; None
+    if the tool reads by its shell.
     """
 
     tool: str
@@ -82,7 +82,8 @@ class TriedHooks(msgspec.Struct, frozen=True):
 
 @operation("hook.status", runs_programs=True)
 def status(session: Session) -> HookStatus:
-    """Each tool and worktree: installed, trusted, when it last spoke, what is wrong, how to mend.
+    """Return for each tool and worktree: installed, trusted, last hook, what is wrong, what fixes
+    it.
 
     Reads settings and asks Codex whether it trusts the hooks; changes nothing.
     """
@@ -96,10 +97,10 @@ def status(session: Session) -> HookStatus:
 def try_hooks(session: Session, tool: str) -> TriedHooks:
     """Send a real input through a tool's installed hook, as the tool would: it must be refused.
 
-    The edit is one of a file in the workspace's own folder, which no agent may write; nothing is
-    written and nothing goes on record. The server that the tool is told to start is started as
-    well; it must offer its tools, and nobody joins. Refused as `hook_not_installed` if there is
-    nothing whole to try, Unavailable (`no_node`) if opencode's plugin cannot be run here.
+    The edit is of a file in the workspace's own folder, which no agent may write; nothing is
+    written or recorded. The configured server is started too and must list its tools; no agent
+    joins. Refused as `hook_not_installed` if the hooks are incomplete, Unavailable (`no_node`) if
+    opencode's plugin cannot be run here.
     """
     from shlex import join
 
@@ -132,10 +133,10 @@ def try_hooks(session: Session, tool: str) -> TriedHooks:
 
 
 def has_lost_hooks(session: Session, tool: str) -> bool:
-    """True if the settings of `tool`, which have changed, no longer hold our hooks.
+    """True if the settings of `tool`, which have changed, no longer contain our hooks.
 
-    False where a person took them out by `moot hook uninstall`, and outside of a workspace. The
-    ledger is not opened: whatever state it is in, the answer comes at once.
+    False if a person removed them with `moot hook uninstall`, and outside of a workspace. Does not
+    open the ledger, so that it answers at once in any case.
     """
     from moot.api.guard.guarded_paths import find_guarded_folder
     from moot.api.hook_setup.guard_files import is_guard_whole

@@ -1,4 +1,4 @@
-"""Coding tools: installing the hooks with which they ask before they edit, and removing them."""
+"""Install and remove the hooks with which coding tools ask before they edit."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ ASK_FOR_SERVER: Final = frozenset(tool.name for tool in all_tools() if tool.asks
 class McpSetUp(msgspec.Struct, frozen=True):
     """The entry for `moot mcp` in a tool's settings.
 
-    `file` holds it; None if it could not be written, and `why_not` says why and what to do. `asks`
-    is what the tool asks before it calls a tool of ours, `consent` what its user may add so that it
-    does not.
+    `file` contains it; None if it could not be written, and `why_not` says why and what to do.
+    `asks` is what the tool asks before it calls one of our tools, `consent` what its user may add
+    to stop that.
     """
 
     file: str | None
@@ -47,11 +47,10 @@ class McpSetUp(msgspec.Struct, frozen=True):
 
 
 class InstalledHooks(msgspec.Struct, frozen=True):
-    """`changed` are the files written; none if all was so already.
+    """`changed` are the files written; none if nothing changed.
 
-    `trusted` says what trust was stored, if that was asked for; `findings` is what keeps hooks that
-    are installed here from working. `mcp` is how the tool is told to start `moot mcp`; None if it
-    is not to be.
+    `trusted` says what trust was stored, if requested; `findings` is what keeps hooks from working
+    here. `mcp` is how the tool starts `moot mcp`; None if it should not.
     """
 
     tool: str
@@ -81,15 +80,15 @@ def install(
 ) -> InstalledHooks:
     """Set up a coding tool (or git) so that it asks before it edits. A repeat changes nothing.
 
-    Writes into the tool's local settings of this worktree, else into files that git then ignores in
-    this clone, else (if such a file is in git already) into the user's own settings; what is there
-    stays, ours is added. With `share` it writes lines meant to be committed, which step aside for
-    whoever has no moot and no workspace. With `skill` the agent's manual is written too, where
-    nobody else's notes are. `trust` stores the user's trust in these hooks where the tool wants it
-    (codex, gemini), and lets it start our server unasked (claude, gemini): a person's decision.
-    With `mcp` the tool is told to start `moot mcp`, for this clone alone, where its file is not in
-    git; without, an entry of ours is taken out. Refused as `settings_unreadable` if a file cannot
-    be merged, as `inner_repository` inside a repository of its own; then none is touched.
+    Writes into the tool's local settings of this worktree, or into files that git then ignores in
+    this clone, or (if such a file is tracked) into the user's own settings; existing content stays.
+    With `share` it writes lines to be committed, which do nothing without moot or a workspace. With
+    `skill` the agent's manual is written too, unless others have notes there. `trust` stores the
+    user's trust in these hooks if the tool needs it (codex, gemini), and lets it start our server
+    without asking (claude, gemini): a person's decision. With `mcp` the tool starts `moot mcp`, for
+    this clone only, if its file is not tracked; without, our entry is removed. Refused as
+    `settings_unreadable` if a file cannot be merged, as `inner_repository` inside an inner
+    repository; then no file is changed.
     """
     from moot.api.hook_setup.hook_stamps import Stamp, remove_stamp
     from moot.api.hook_setup.hook_status import find_problems
@@ -142,14 +141,14 @@ def _mcp_set_up(
 def uninstall(
     session: Session, tool: str | None = None, *, everywhere: bool = False
 ) -> UninstalledHooks:
-    """Take our hooks out of a tool's settings and put back what was there.
+    """Remove our hooks from a tool's settings and restore what was there.
 
-    Doing it again changes nothing. Files that nobody changed since are restored byte for byte;
-    others keep their changes. That its sessions are not watched from now on is on record. Refused
-    as `hooks_shared` if other worktrees or projects would be unguarded with this one; `everywhere`
-    takes it out of all of them, and without a `tool` it takes out everything of every tool. Refused
-    as `settings_unreadable` if a file cannot be read. Refused as `human_key_required` to an agent,
-    and to anyone below a coding tool or `moot run`.
+    A repeat changes nothing. Files that were not changed since are restored byte for byte; others
+    keep their changes. It is recorded that its sessions are unwatched from now on. Refused as
+    `hooks_shared` if other worktrees or projects would be unguarded too; `everywhere` removes them
+    from all of these, and without a `tool` it removes the hooks of every tool. Refused as
+    `settings_unreadable` if a file cannot be read. Refused as `human_key_required` to an agent, and
+    below a coding tool or `moot run`.
     """
     from moot.api.hook_setup.worktrees import all_worktrees
 
@@ -175,7 +174,7 @@ def uninstall(
 def _uninstall_in(
     session: Session, tool: str, guarded: GuardedPaths, roots: Sequence[Path]
 ) -> list[Path]:
-    """Take one tool's hooks out of these worktrees, and put on record that nobody watches them."""
+    """Remove one tool's hooks from these worktrees, and record that its sessions are unwatched."""
     from moot.api.hook_setup.hook_stamps import Stamp, last_stamped, remove_stamp, stamp
     from moot.api.hook_setup.install import uninstall_hooks
 
@@ -195,7 +194,7 @@ def _uninstall_in(
 
 
 def _has_git(guarded: GuardedPaths) -> bool:
-    """True if there can be a git hook of ours here."""
+    """True if our git hook can be installed here."""
     from moot.api.hook_setup.git_hook import place_for
 
     try:
@@ -206,7 +205,7 @@ def _has_git(guarded: GuardedPaths) -> bool:
 
 
 def _require_unshared(session: Session, tool: str, guarded: GuardedPaths) -> None:
-    """Refused if somebody else's guard would go with it."""
+    """Refuse if other worktrees or projects would lose their hooks too."""
     from moot.api.hook_setup.install import find_dependents
 
     others = find_dependents(tool, guarded, session.env)
@@ -221,7 +220,7 @@ def _require_unshared(session: Session, tool: str, guarded: GuardedPaths) -> Non
 
 
 def _with_agents(session: Session, folder: Path) -> str:
-    """A worktree and who is at work there, as far as the record can be read."""
+    """Return a worktree with the agents that work there, if the record can be read."""
     try:
         members = read_presence(session.workspace).members
     except MootError:
@@ -233,9 +232,9 @@ def _with_agents(session: Session, folder: Path) -> str:
 def ensure_hooks(
     tool: str, guarded: GuardedPaths, env: Mapping[str, str], *, mcp: bool = True
 ) -> bool:
-    """Install the hooks that a tool about to be started lacks there; True if it lacked any.
+    """Install the hooks that a tool about to start lacks; True if it lacked any.
 
-    With `mcp` together with the entry for our server; where hooks are, a person has decided on it.
+    With `mcp` also the entry for our server; if hooks are installed, a person has decided on that.
     """
     from moot.api.hook_setup.install import WantedParts, install_hooks, is_installed, is_outdated
 
@@ -255,7 +254,7 @@ def ensure_hooks(
 
 
 def unguarded_programs(session: Session) -> tuple[str, ...]:
-    """The tools on the session's PATH, and git, that do not ask before they edit here."""
+    """Return the tools on the session's PATH, and git, that do not ask before they edit here."""
     from shutil import which
 
     from moot.api.guard.guarded_paths import find_guarded_folder
@@ -285,7 +284,7 @@ def require_tool(tool: str, known: Sequence[str] = TOOLS) -> None:
 
 
 def require_guarded(session: Session, *, inner: bool = False) -> GuardedPaths:
-    """`inner`: also inside a repository of its own that the project around it guards."""
+    """Return the guarded worktree; with `inner`, also from inside of an inner repository."""
     from moot.api.guard.guarded_paths import find_guarded_folder
 
     guarded = find_guarded_folder(session.folder, session.home)
@@ -299,8 +298,8 @@ def require_guarded(session: Session, *, inner: bool = False) -> GuardedPaths:
 
 
 def _require_own_root(session: Session, guarded: GuardedPaths) -> None:
-    """Refused inside a repository of its own that another project guards: tools that are started
-    there read that repository's settings, not the project's."""
+    """Refuse inside of an inner repository: tools started there read its settings, not the
+    project's."""
     from moot.workspace.find import worktree_root
 
     own_root = worktree_root(session.folder)

@@ -1,4 +1,4 @@
-"""Taking Moot out of a project: the hooks go, the record stays, and where it stays is said."""
+"""`moot uninstall`: remove the hooks, keep the record, and say where it is."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class KeptPlace(msgspec.Struct, frozen=True):
-    """Something that stays, where it is, and how it goes if nobody wants it."""
+    """Something that stays, where it is, and how to remove it."""
 
     what: str
     where: Quoted
@@ -35,10 +35,10 @@ class Uninstalled(msgspec.Struct, frozen=True):
 
 @operation("uninstall", writes=True)
 def uninstall(session: Session) -> Uninstalled:
-    """Take every hook of ours out of every worktree and tool, and say what stays and where.
+    """Remove our hooks from every worktree and tool, and list what stays.
 
-    The record, the keys and the settings stay: they are yours. Doing it again changes nothing.
-    Refused as `human_key_required` to an agent, and to anyone below a coding tool or `moot run`.
+    The record, the keys and the settings stay. A repeat changes nothing. Refused as
+    `human_key_required` to an agent, and below a coding tool or `moot run`.
     """
     taken = uninstall_hooks(session, everywhere=True)
     return Uninstalled(taken.changed, taken.worktrees, tuple(_what_stays(session)))

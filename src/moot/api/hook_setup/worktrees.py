@@ -1,6 +1,6 @@
-"""The worktrees of one repository, what git knows of a file in them, and what a tool goes by there.
+"""List the worktrees of a repository, and describe one for the module of a coding tool.
 
-Worktrees are read from git's own files; only whether a file is tracked is asked of git.
+Worktrees are read from git's files; git is asked only whether a file is tracked.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SECONDS: Final = 10.0
 
 
 def place_of(guarded: GuardedPaths, env: Mapping[str, str]) -> Place:
-    """Return the worktree that is guarded as a coding tool's module is told of it."""
+    """Describe the guarded worktree for the module of a coding tool."""
     return Place(
         guarded.worktree_root,
         guarded.workspace,
@@ -54,13 +54,13 @@ def find_roots(folder: Path) -> tuple[Path, Path]:
 
 
 def main_checkout(root: Path) -> Path:
-    """The worktree beside the repository's own folder; `root` itself if there is none."""
+    """Return the worktree that contains `.git`; `root` itself if there is none."""
     common = git_common_dir(root)
     return common.parent if common is not None and common.name == ".git" else root
 
 
 def all_worktrees(root: Path) -> tuple[Path, ...]:
-    """Those that exist, the main one first; `root` alone outside of git."""
+    """Return the existing worktrees, the main one first; only `root` outside of git."""
     common = git_common_dir(root)
     if common is None:
         return (root,)

@@ -1,9 +1,6 @@
-"""Observed work: the sessions that a coding tool's hook reports, and the times nobody watched.
+"""Observed work: the sessions that a coding tool's hook reports, and the gaps between them.
 
-guards.py      how each agent is guarded now, and the times in which nobody checked: read,
-               never written
-seen_tests.py  was a shell command a run of tests, and does its exit status say how they
-               ended?
-sessions.py    what a coding tool's hook saw, one record for each session, and the times
-               nobody watched
+guards.py      how each agent is guarded now, and when nothing checked its edits
+seen_tests.py  whether a shell command ran tests, and how they ended
+sessions.py    one record for each session of what hooks saw, with the gaps
 """

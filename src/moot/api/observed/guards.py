@@ -1,7 +1,7 @@
-"""How each agent is guarded now, and the times in which nobody checked: read, never written.
+"""How each agent is guarded now, and when nothing checked its edits.
 
-What stands in the records of runs is written by `guards.py`, that of sessions by `sessions.py`.
-Lists of agents ask this, so it loads the machine only where there is a record to read.
+`sessions.py` writes the records of sessions, this module those of runs. Lists of agents ask this,
+so it reads a state only where there is a record.
 """
 
 from __future__ import annotations
@@ -42,8 +42,9 @@ _PAGE: Final = 1_000
 class Guard(StrEnum):
     """How an agent's edits are guarded now.
 
-    `guarded`: a hook of its session has spoken. `expected`: it is to, and has not yet. `unguarded`:
-    nobody checks. `watched`: a program without known hooks, whose edits are noted afterwards.
+    `guarded`: a hook of its session has run. `expected`: it should run and has not yet.
+    `unguarded`: nothing checks its edits. `watched`: a program without known hooks, whose edits are
+    noted later.
     """
 
     GUARDED = "guarded"
@@ -53,7 +54,7 @@ class Guard(StrEnum):
 
 
 class UnguardedSpan(msgspec.Struct, frozen=True):
-    """From when to when a tool worked and nobody checked its edits; `until` None: it still does."""
+    """When a tool worked and nothing checked its edits; `until` None: it still does."""
 
     agent: str
     tool: str
@@ -69,11 +70,8 @@ class SessionRow(msgspec.Struct, frozen=True):
 
 
 def guards_of_active(workspace: Workspace, names: Iterable[str]) -> dict[str, str]:
-    """How each of `names` that has not ended is guarded now; who is neither hooked nor run is left
-    out.
-
-    Only those who work here are asked about: others have no hook that could speak.
-    """
+    """Return how each active agent in `names` is guarded; those with neither hook nor run are left
+    out."""
     from moot.keys.running_names import is_running
 
     guards = {}
@@ -87,15 +85,14 @@ def guards_of_active(workspace: Workspace, names: Iterable[str]) -> dict[str, st
 
 
 def count_unguarded(workspace: Workspace) -> int:
-    """How many work here now while nobody checks their edits: only of a session or run on record is
-    that known."""
+    """Return how many agents work here unguarded, as far as sessions and runs are recorded."""
     names = dict.fromkeys(row.agent for _stream, row in list_all_rows(workspace))
     active = filter(_is_active(workspace), names)
     return sum(_guard_of(workspace, name) is Guard.UNGUARDED for name in active)
 
 
 def _is_active(workspace: Workspace) -> Callable[[str], bool]:
-    """Who works here and has not ended."""
+    """Return a predicate: the agent works here and has not ended."""
     registry = workspace.engine.registry()
     members = read_presence(workspace).members_by_name
 
@@ -109,7 +106,7 @@ def _is_active(workspace: Workspace) -> Callable[[str], bool]:
 
 
 def list_unguarded(workspace: Workspace) -> list[UnguardedSpan]:
-    """The times in which tools worked unchecked, of the newest runs, oldest first."""
+    """Return the unguarded spans of the newest runs, oldest first."""
     rows = [row for row in list_all_rows(workspace) if row[1].session.startswith(RUN)]
     newest = sorted(rows, key=lambda row: (row[1].at, row[0]))[-MOST_RUNS:]
     return [span for stream, _ in newest for span in _spans_of(_state(workspace, stream))]
@@ -170,14 +167,14 @@ MOST_FILES: Final = 200
 
 
 def expect_hook(workspace: Workspace, agent: str, tool: str) -> None:
-    """A tool is about to start as `agent`, and its hook is to speak."""
+    """Record that a tool is about to start as `agent` and that its hook should run."""
     _execute(workspace, agent, tool, BeginObserving(session=f"{RUN}{tool}"))
 
 
 def note_unguarded(
     workspace: Workspace, agent: str, tool: str, why: str = UNGUARDED, since: Millis | None = None
 ) -> None:
-    """Nobody checks what `tool` does from now on, or since then; a repeat changes nothing."""
+    """Record that nothing checks `tool` from now on, or since then; a repeat changes nothing."""
     stop = StopWatching(why=why, since=since)
     if open_record(workspace, agent, f"{RUN}{tool}").state.agent:
         _execute(workspace, agent, tool, stop)
@@ -186,7 +183,7 @@ def note_unguarded(
 
 
 def note_hook_ran(workspace: Workspace, agent: str, tool: str, at: Millis) -> None:
-    """A hook has spoken after all, at that time: until then nobody checked."""
+    """Record that a hook ran after all, at that time, which closes the gap."""
     state = open_record(workspace, agent, f"{RUN}{tool}").state
     if state.blind_since is not None and state.blind_since < at:
         gap = NoteGap(since=state.blind_since, until=at, why=state.blind_why)
@@ -194,20 +191,21 @@ def note_hook_ran(workspace: Workspace, agent: str, tool: str, at: Millis) -> No
 
 
 def first_hook_time(workspace: Workspace, agent: str, tool: str, since: Millis) -> Millis | None:
-    """When a hook of this tool first began a session of `agent`, since then; None: it has not."""
+    """Return when a hook of this tool first started a session of `agent` since then; None if
+    never."""
     return min((row.at for row in _hooked_sessions(workspace, agent, tool, since)), default=None)
 
 
 def count_hooked_sessions(workspace: Workspace, agent: str, tool: str, since: Millis) -> int:
-    """How many sessions of this tool hooks have begun as `agent`, since then."""
+    """Return how many sessions of this tool hooks have started as `agent` since then."""
     return sum(1 for _ in _hooked_sessions(workspace, agent, tool, since))
 
 
 def end_run(
     workspace: Workspace, agent: str, tool: str, since: Millis, files: Iterable[str] = ()
 ) -> None:
-    """A tool's program has ended. `files` are those that changed meanwhile; they are noted only if
-    no hook has spoken. By whom they were changed is not known."""
+    """Record that a tool's program ended. `files` changed meanwhile, by an unknown author; they are
+    noted only if no hook has run."""
     record = open_record(workspace, agent, f"{RUN}{tool}")
     spoke_at = first_hook_time(workspace, agent, tool, since)
     if not record.state.agent:
@@ -222,7 +220,7 @@ def end_run(
 
 
 def was_hook_asked(workspace: Workspace, tool: str, session: str) -> bool:
-    """True if a hook has ever spoken for this session of a tool, whoever it acted as."""
+    """True if a hook ever ran for this session of a tool, under any agent."""
     return any(row.session == f"{tool}:{session}" for _stream, row in list_all_rows(workspace))
 
 
@@ -235,7 +233,7 @@ def _hooked_sessions(
 
 
 def _execute(workspace: Workspace, agent: str, tool: str, *commands: Command) -> None:
-    """Several commands on the run's record, in one commit."""
+    """Execute several commands on the run's record, in one commit."""
     stream = open_record(workspace, agent, f"{RUN}{tool}").stream
     results = workspace.engine.execute_all([Job(stream, command, agent) for command in commands])
     for result in results:
@@ -250,28 +248,28 @@ _NO_TOOL: Final = "program"
 
 
 class AgentTool(NamedTuple):
-    """A coding tool, and what it calls its session, if it said so."""
+    """A coding tool, and the id of its session, if known."""
 
     tool: str
     session: str = ""
 
     @property
     def resume_line(self) -> str:
-        """The words that let the tool go on with this session; the tool alone if that is all that
-        is known."""
+        """Return the command that resumes this session; only the tool's name if the id is
+        unknown."""
         if not self.session or self.tool not in NAMES:
             return self.tool
         return find_tool(self.tool).resume_command(quote(self.session))
 
 
 def find_tools(workspace: Workspace, names: Iterable[str]) -> dict[str, AgentTool]:
-    """The newest tool of each agent; who works without a known one is left out."""
+    """Return the newest tool of each agent; agents without a known tool are left out."""
     newest = {name: _newest_tool(row for _, row in list_rows(workspace, name)) for name in names}
     return {name: tool for name, tool in newest.items() if tool is not None}
 
 
 def _newest_tool(rows: Iterable[SessionRow]) -> AgentTool | None:
-    """A session that a hook began says more than the run around it, which is older."""
+    """Prefer a session that a hook started to the run around it, which is older."""
     known = [(row.at, tool) for row in rows if (tool := _parse_tool(row.session)) is not None]
     return max(known, key=lambda one: (bool(one[1].session), one[0]), default=(0, None))[1]
 

@@ -1,8 +1,8 @@
-"""Was a shell command a run of tests, and does its exit status say how they ended?
+"""Find out whether a shell command ran tests, and whether its exit status tells how they ended.
 
-The table knows the usual commands by their first words; `tests.command` of the settings names more.
-Nothing is run here. Behind `| tail` or `; echo done` the status is another program's: then tests
-ran, and nobody knows how they ended.
+A table lists the usual commands by their first words; the setting `tests.command` adds more.
+Nothing is run here. After `| tail` or `; echo done` the exit status is another program's, so the
+result of the tests is unknown.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ _MOST_WORDS: Final = 12
 
 
 class _Part(NamedTuple):
-    """One command of a line, and what joins it to the next; empty behind the last."""
+    """One command of a line, and what joins it to the next; empty after the last."""
 
     words: list[str]
     joint: str
@@ -114,7 +114,7 @@ class _Part(NamedTuple):
 def find_test_result(
     command: str, ok: bool | None, response: Any, named: Sequence[str] = ()
 ) -> SeenTests | None:
-    """How tests ended that this command ran; None if it ran none. `named` are further commands
+    """Return how the tests of this command ended; None if it ran none. `named` are further commands
     that run tests, by their first words."""
     parts = _split(command[:_LONGEST])
     wanted = [pattern for text in named if (pattern := text.split())]
@@ -131,7 +131,7 @@ def find_test_result(
 
 
 def _exit_was_zero(ok: bool | None, response: Any) -> bool | None:
-    """As the tool told it, else as it wrote it into its answer."""
+    """Return whether the command succeeded, as the tool reported it or wrote it into its answer."""
     if ok is not None:
         return ok
     text = response.get("llmContent") if isinstance(response, dict) else response
@@ -140,7 +140,7 @@ def _exit_was_zero(ok: bool | None, response: Any) -> bool | None:
 
 
 def _split(text: str) -> list[_Part]:
-    """The commands of a line; none if it cannot be read."""
+    """Split a line into commands; none if it cannot be parsed."""
     line = text.replace("\\\n", " ").replace("\n", " ; ")
     lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
     lexer.whitespace_split = True

@@ -1,9 +1,8 @@
-"""What a coding tool's hook saw, one record for each session, and the times nobody watched.
+"""What a coding tool's hook saw, one record for each session, with the gaps.
 
-A gap (T-18) is the time in which our hook was uninstalled; the time from the last thing seen to the
-start of a session that goes on, if its agent showed signs of life in between; and a run under
-`moot run` as long as no hook has reported anything (guards.py). A quiet time alone is none:
-thinking leaves no tool calls.
+A gap (T-18) is the time in which our hook was uninstalled; the time from the last event of a
+session to its resumption, if the agent showed signs of life in between; and a run under `moot run`
+as long as no hook has reported (guards.py). Silence alone is no gap: thinking makes no tool calls.
 """
 
 from __future__ import annotations
@@ -60,9 +59,9 @@ def record_tool_use(
 
 
 def begin_session(workspace: Workspace, agent: str, session: str, alive_at: Millis | None) -> None:
-    """A session begins, or goes on; `alive_at` is its agent's last sign of life before.
+    """Start or resume a session; `alive_at` is its agent's last sign of life before.
 
-    An agent that was alive after the last thing seen has worked without its hook: a gap.
+    If the agent was alive after the last event, it worked without its hook: a gap.
     """
     record = open_record(workspace, agent, session)
     if not record.state.agent:
@@ -82,7 +81,8 @@ def end_session(workspace: Workspace, agent: str, session: str, reason: str) -> 
 
 
 def note_hook_removed(workspace: Workspace, tool: str, worktree: Path) -> int:
-    """Our hook was taken away from `tool` in a worktree: nobody watches its sessions there."""
+    """Record that our hook was removed from `tool` in a worktree: its sessions there are
+    unwatched."""
     from moot.protocols.presence import model
 
     presence = read_presence(workspace)
@@ -99,13 +99,13 @@ def note_hook_removed(workspace: Workspace, tool: str, worktree: Path) -> int:
 
 
 def note_hooks_lost(workspace: Workspace, agent: str, tool: str) -> None:
-    """The settings of `tool` have lost our hooks while it runs as `agent`: nobody may be asked."""
+    """Record that the settings of `tool` lost our hooks while it runs as `agent`."""
     for record in _open_sessions(workspace, agent, tool):
         workspace.engine.execute(record.stream, StopWatching(why=HOOK_OFF), agent)
 
 
 def note_hooks_kept(workspace: Workspace, agent: str, tool: str) -> None:
-    """The running tool has kept its hooks all the same: end the time in which nobody was asked."""
+    """Record that the running tool kept its hooks after all, and close the gap."""
     now = workspace.engine.clock()
     for record in _open_sessions(workspace, agent, tool):
         blind = record.state.blind_since
@@ -115,7 +115,7 @@ def note_hooks_kept(workspace: Workspace, agent: str, tool: str) -> None:
 
 
 def has_hook_run(workspace: Workspace, agent: str, tool: str) -> bool:
-    """True if a session of `tool` is watched now: a hook spoke after the newest stop."""
+    """True if a session of `tool` is watched now: a hook ran after the newest stop."""
     records = _open_sessions(workspace, agent, tool)
     return any(record.state.blind_since is None for record in records)
 
@@ -129,9 +129,9 @@ def _open_sessions(workspace: Workspace, agent: str, tool: str) -> list[WatchedS
 
 
 def end_sessions_of_run(workspace: Workspace, agent: str, since: Millis) -> str | None:
-    """A program that ran as `agent` since then has ended: end what its hooks began.
+    """End the sessions of a program that ran as `agent` since then.
 
-    Gives back one sentence on tests after the last edit of the newest session that edited.
+    Returns one sentence about tests after the last edit of the newest session that edited.
     """
     from moot.protocols.observed.views import describe_tests
 
@@ -146,7 +146,7 @@ def end_sessions_of_run(workspace: Workspace, agent: str, since: Millis) -> str 
 
 
 def list_sessions(workspace: Workspace, agent: str | None = None) -> list[WatchedSession]:
-    """Every watched session, or one agent's, as they began; runs only if they had a gap."""
+    """Return every watched session, or one agent's, oldest first; runs only if they had a gap."""
     prefix = f"{PROTOCOL}/" + (f"{agent}~" if agent else "")
     with workspace.store.read() as view:
         rows = view.rows(SESSION_SPACE, prefix, limit=MAX_SESSIONS)
@@ -156,12 +156,12 @@ def list_sessions(workspace: Workspace, agent: str | None = None) -> list[Watche
 
 
 def _is_uneventful_run(state: State) -> bool:
-    """A run whose hook is expected or spoke in time: the sessions say all there is to say."""
+    """True for a run without a gap: its sessions say everything."""
     return state.session.startswith(RUN) and not state.gap_count and state.blind_since is None
 
 
 def count_work_during_trace(workspace: Workspace, trace: Trace) -> str:
-    """How much of the work of a trace's agents it governed, and how much was only watched."""
+    """Return how much of its agents' work a trace governed, and how much was only watched."""
     from moot.protocols.observed.views import count_work
 
     watched = _sessions_during_trace(workspace, trace)
@@ -169,7 +169,7 @@ def count_work_during_trace(workspace: Workspace, trace: Trace) -> str:
 
 
 def _sessions_during_trace(workspace: Workspace, trace: Trace) -> list[WatchedSession]:
-    """The sessions of a trace's own agents that were watched while it was open."""
+    """Return the sessions of a trace's agents that were watched while it was open."""
     until = trace.last_at if trace.ended else workspace.engine.clock()
     agents = dict.fromkeys(binding.agent for binding in trace.roles)
     return [
@@ -181,9 +181,9 @@ def _sessions_during_trace(workspace: Workspace, trace: Trace) -> list[WatchedSe
 
 
 def open_record(workspace: Workspace, agent: str, session: str) -> WatchedSession:
-    """The record that this session goes on in.
+    """Return the record in which this session continues.
 
-    A record that was ended takes nothing more: the session goes on in a second part, and so on.
+    An ended record is closed, so the session continues in a second part, and so on.
     """
     known = workspace.engine.registry().agents.get(agent)
     epoch = known.epoch if known is not None else 0
@@ -210,7 +210,7 @@ class SessionRecord(NamedTuple):
 
 
 def find_session_records(workspace: Workspace) -> dict[tuple[str, str], SessionRecord]:
-    """All of them, by agent and session."""
+    """Return the signed record of each session, by agent and session."""
     records = {}
     for watched in list_sessions(workspace):
         model = ""
@@ -225,9 +225,10 @@ def find_session_records(workspace: Workspace) -> dict[tuple[str, str], SessionR
 
 
 def describe_newest_event(workspace: Workspace, agent: str) -> str | None:
-    """`STREAM:NUMBER sha256:HASH` of the newest event of what hooks saw of an agent, if anything.
+    """Return `STREAM:NUMBER sha256:HASH` of the newest event that hooks recorded of an agent, if
+    any.
 
-    The hash of an event covers all that stand before it.
+    The hash of an event covers all events before it.
     """
     sessions = list_sessions(workspace, agent)
     if not sessions:
@@ -250,10 +251,10 @@ _encode: Final = msgspec.json.Encoder(order="deterministic").encode
 
 
 class ToolUse(msgspec.Struct, frozen=True):
-    """One use of a tool: its name, what went in and came out, and whether it went well if known.
+    """One use of a tool: its name, input, response, and whether it succeeded, if known.
 
-    `alias` is the number of the sub-agent that used it; empty: the session's main agent. `tests` is
-    how tests ended that it ran, if it did; `model` what drives the tool, if it says so.
+    `alias` is the number of the sub-agent; empty for the main agent. `tests` is how tests ended
+    that it ran; `model` which model drives the tool, if known.
     """
 
     tool: str
@@ -267,7 +268,7 @@ class ToolUse(msgspec.Struct, frozen=True):
 
 @contextmanager
 def ignoring_errors() -> Iterator[None]:
-    """Trouble with watching is no trouble of whoever is watched."""
+    """Ignore errors of watching: they must not affect the tool that is watched."""
     with suppress(MootError, OSError, ValueError, RecursionError):
         yield
 
@@ -275,7 +276,7 @@ def ignoring_errors() -> Iterator[None]:
 def record_use(
     workspace: Workspace, agent: str, session: str, use: ToolUse, files: Iterable[str]
 ) -> None:
-    """One use of a tool, signed by the agent itself. `files` are relative to the worktree."""
+    """Record one use of a tool, signed by the agent. `files` are relative to the worktree."""
     artifact, redacted = _store_without_secrets(
         workspace, {"input": use.input, "response": use.response, "tool": use.tool}
     )
@@ -295,7 +296,7 @@ def record_use(
 
 
 def _canonical(value: Any) -> bytes:
-    """One form for one value: keys in order, no blanks."""
+    """Encode a value in one form: sorted keys, no blanks."""
     try:
         return _encode(value)
     except UnicodeEncodeError:  # half a character, which `json` writes and we spell out
@@ -306,10 +307,11 @@ def _canonical(value: Any) -> bytes:
 
 
 def _store_without_secrets(workspace: Workspace, value: Any) -> tuple[ArtifactRef, tuple[str, ...]]:
-    """Each text without its secrets, then all of it, then cut: no half secret is left at the edge.
+    """Remove secrets from each text, then from the whole, then cut it, so that no half secret
+    remains.
 
-    The whole is looked at besides, for a name and its value may be two texts beside each other. A
-    text beyond what is searched is cut first; what is cut off is not stored either.
+    The whole is searched too, because a name and its value may be two adjacent texts. Longer texts
+    are cut first; the rest is not stored.
     """
     from moot.core.secrets import SECRET_PATTERNS, redact_bytes, redact_strings
 
@@ -328,7 +330,7 @@ def _cut_texts(value: Any) -> Any:
 
 
 def _presentable(files: Iterable[str]) -> Iterator[str]:
-    """Each name once, as text and without secrets; names that are too long are left out."""
+    """Yield each name once, as text and without secrets; names that are too long are left out."""
     from moot.core.secrets import SECRET_PATTERNS, redact_text
 
     for path in dict.fromkeys(files):
