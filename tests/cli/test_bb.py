@@ -194,7 +194,7 @@ def test_who_acts_is_whom_the_environment_names(project: Project) -> None:
     words = ("reserve", "--scope", "src", "--bead", "bb-1")
     assert agent(project, *words, MOOT_AGENT=OTTER)["agent"] == OTTER
     other = refused(project, *words, "--agent", CRANE, MOOT_AGENT=OTTER)
-    assert other == (1, "not_you", "leave --agent or --from away: MOOT_AGENT says who acts here")
+    assert other == (1, "not_you", "omit --agent or --from: MOOT_AGENT says who acts here")
     assert refused(project, *words)[1] == "actor_required"
 
 

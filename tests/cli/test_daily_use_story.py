@@ -104,7 +104,7 @@ def names_can_be_typed_again(day: Day) -> None:
     day.type(run_line("--name", "alice"))
     day.says("alice works here until")
     day.type(run_line("--name", "alice"))
-    day.says("alice was a session before: this one is alice-2")
+    day.says("alice was used before: this session is alice-2")
     day.type("agent list")
     assert "alice" not in day.screen
     day.type("agent list --all")

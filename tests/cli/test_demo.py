@@ -165,7 +165,9 @@ def commands(text: str) -> list[tuple[str, str]]:
 
 @pytest.mark.thorough
 def test_the_last_act_can_be_typed_as_it_is_shown(told: str) -> None:
-    first, third, end = (told.index(f"── {name}") for name in ("Act 1", "Act 3", "What is left"))
+    first, third, end = (
+        told.index(f"── {name}") for name in ("Act 1", "Act 3", "Files to look at")
+    )
     begin, act = commands(told[:first]), commands(told[third:end])
     assert len(act) > 15
     printed = in_a_shell(*(line for line, _ in [*begin, *act]))
@@ -174,13 +176,13 @@ def test_the_last_act_can_be_typed_as_it_is_shown(told: str) -> None:
 
 @pytest.mark.thorough
 def test_what_it_leaves_to_look_at_is_there_and_the_last_commands_run(told: str) -> None:
-    left = dict(re.findall(r"(?m)^(the \w+|who changed) +(.*)$", told[told.index("── What") :]))
+    left = dict(re.findall(r"(?m)^(the \w+|who changed) +(.*)$", told[told.index("── Files") :]))
     workspace = left.pop("the workspace")
     assert all(Path(file).is_file() for file in left.values())
     assert {"the decision", "the record", "the verdicts"} <= set(left)
     (status,) = in_a_shell(workspace)
     assert "teal-crane" in status
-    turn = told.rstrip().rpartition("your turn, in a repository of yours: ")[2]
+    turn = told.rstrip().rpartition("your turn, in your own repository: ")[2]
     program, _, rest = turn.partition(" init && ")
     assert rest == f"{program} run -- claude"
     assert in_a_shell(f"{program} --version")[0].startswith("moot")
@@ -193,7 +195,9 @@ def test_where_there_is_no_program_called_moot_the_python_that_has_it_is_named(
     python = tmp_path / "python-of-mine"
     python.symlink_to(Path(sys.executable).resolve())
     libraries = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    ask = "from moot.surfaces.demo import stage as p; print(p.moot(), *p.by_name(), sep='\\n')"
+    ask = (
+        "from moot.surfaces.demo import stage as p; print(p.moot(), *p.path_commands(), sep='\\n')"
+    )
     told = subprocess.run(
         [python, "-P", "-c", ask],
         env={**BARE, **libraries},
@@ -359,7 +363,7 @@ def test_at_a_terminal_it_says_what_it_does_and_offers_the_page(bare: Project) -
         typed=["veto", "", "y"],
         BROWSER=f"{browser} %s",
     )
-    assert "\r\x1b[2K\x1b[2m… waiting until it is seen that amber-otter is gone" in shown
+    assert "\r\x1b[2K\x1b[2m… waiting until Moot sees that amber-otter has exited" in shown
     assert "$ moot" not in shown
     assert "open the decision in your browser? [Y/n]: y" in shown
     page = (bare.root / "stage" / "decision.html").as_uri()

@@ -51,8 +51,8 @@ def test_the_text_says_what_of_it_could_not_be_kept(mail: Project) -> None:
     file = message(mail, "a.md", thread_id="Lab Notes/7")
     said = mail.run(*crane("mail", "import", file)).out
     assert "outside: thread Lab Notes/7" in said
-    assert "no thread here may be called so; --thread ID puts it into another" in said
-    assert "it says neither its id nor its time" in said
+    assert "the name of its thread is not valid here; --thread ID chooses another" in said
+    assert "it names neither its id nor its time" in said
     sound = mail.run(*crane("mail", "import", message(mail, "b.md", id="ext-8", thread_id="lab")))
     assert "no thread here" not in sound.out
     capital = mail.run(
@@ -60,7 +60,7 @@ def test_the_text_says_what_of_it_could_not_be_kept(mail: Project) -> None:
     )
     assert "no thread here" not in capital.out
     assert mail.ok("mail", "thread", "RS-20251215-mRNA")["thread"] == "RS-20251215-mrna"
-    assert "it does not say its time" in sound.out
+    assert "it does not name its time" in sound.out
 
 
 def test_a_thread_id_that_holds_a_control_character_is_refused(mail: Project) -> None:

@@ -44,8 +44,8 @@ def test_a_person_is_told_how_to_bring_it_back(project: Project) -> None:
     done = project.run("init")
     assert done.code == 0
     assert f"an earlier ledger was made in this folder: {before}, up to checkpoint 3" in done.out
-    assert "its record is not continued" in done.out
-    assert "restore the earlier .moot" in done.out
+    assert "does not continue its record" in done.out
+    assert "replace this .moot" in done.out
 
 
 def test_every_one_of_them_is_named(project: Project) -> None:

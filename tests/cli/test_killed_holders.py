@@ -124,7 +124,7 @@ def test_what_cannot_be_freed_at_once_is_said(
     when = "from 2026-02-18T12:15:00.000Z on"
     assert done.out.splitlines() == [
         "amber-otter has retired",
-        "it still holds src/auth, the docs: no key of its own gave that back",
+        "it still holds src/auth, the docs: its key was not here to release that",
         f"{when} `moot reserve :/src/auth ':/the docs' --takeover-stale` takes it over",
     ]
     taking = as_("teal-crane", "reserve", "src/auth", "the docs", "--takeover-stale")

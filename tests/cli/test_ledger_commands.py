@@ -208,7 +208,7 @@ def test_rebuild_mends_what_was_lost(busy: Project) -> None:
     assert data["changed"] is True
     assert {finding["code"] for finding in data["findings"]} == {"row_missing"}
     assert len(busy.ok("agenda")["due"]) == 4
-    assert "all as it should be" in busy.run("ledger", "rebuild").out
+    assert "nothing to fix" in busy.run("ledger", "rebuild").out
 
 
 def test_rebuild_stops_at_damage(busy: Project) -> None:

@@ -313,7 +313,7 @@ def test_a_word_deep_in_a_long_text_is_found(
     assert mail.ok("ledger", "rebuild")["findings"] == []
     monkeypatch.setattr("moot.api.mail.reading.BUDGET", 1_000)
     assert mail.ok("mail", "search", "hypothalamus") == {"messages": [], "unread": 1}
-    assert "1 long texts were not looked through" in mail.run("mail", "search", "end").out
+    assert "1 long texts were not searched" in mail.run("mail", "search", "end").out
 
 
 def test_what_was_erased_is_not_found_and_gives_no_number_anew(
@@ -332,7 +332,7 @@ def test_what_was_erased_is_not_found_and_gives_no_number_anew(
     assert mail.ok("mail", "search", "hunter2")["messages"] == []
     shown = mail.ok("mail", "show", sent["id"])
     assert (shown["whole"], len(shown["message"]["body"].encode())) == (False, 4_096)
-    assert "only the beginning is left" in mail.run("mail", "show", sent["id"]).out
+    assert "this is only the beginning" in mail.run("mail", "show", sent["id"]).out
     before = events(mail)
     assert mail.refused(*otter("mail", "compile", THREAD)) == ("contribution_erased", 1)
     assert events(mail) == before
@@ -392,8 +392,8 @@ def test_another_message_with_the_same_id_is_not_passed_over(mail: Project) -> N
         words = crane("mail", "import", write(mail, "other.md", other))
         assert mail.refused(*words) == ("outside_id_taken", 1)
     assert events(mail) == before
-    mended = other.replace("id: ext-7", "id: blue-7")
-    assert mail.ok(*crane("mail", "import", write(mail, "other.md", mended)))["replayed"] is False
+    fixed = other.replace("id: ext-7", "id: blue-7")
+    assert mail.ok(*crane("mail", "import", write(mail, "other.md", fixed)))["replayed"] is False
 
 
 def test_readers_who_take_in_the_same_at_once_take_it_in_once(project: Project) -> None:
@@ -550,7 +550,7 @@ def test_a_message_is_found_however_its_thread_is_spelled(mail: Project) -> None
 
 def test_a_handoff_that_names_no_scope_says_that_nothing_moves(mail: Project) -> None:
     words = otter("handoff", "teal-crane", "--work", "T-7", *PASS_ON)
-    assert "it names no scope: accepting it moves no reservation" in mail.run(*words).out
+    assert "it names no scope, so accepting it moves no reservation" in mail.run(*words).out
     mail.ok(*otter("reserve", "src/auth"))
     (finding,) = mail.ok(*words)["findings"]
     assert (finding["rule"], finding["code"]) == ("B-26", "nothing_to_move")
@@ -747,6 +747,6 @@ def test_people_read_the_same_in_lines(mail: Project) -> None:
     assert message in mail.run("mail", "pending").out
     assert "waits for teal-crane" in mail.run("mail", "thread", message.partition(":")[0]).out
     assert "nothing was overdue" in mail.run("mail", "tick").out
-    assert "nobody owes" not in mail.run("mail", "pending").out
+    assert "no message waits" not in mail.run("mail", "pending").out
     wrong = write(mail, "in.md", OUTSIDE % ("RedCreek", "CRITIQUE: H1", "# Critique: H1\n"))
     assert "# Validation Error" in mail.run(*crane("mail", "import", wrong)).out

@@ -38,7 +38,7 @@ def test_a_command_that_was_done_says_so_although_its_answer_is_lost(
     code, err = into_full(project, "agent", "register", "coral-finch", *form)
     assert code == 4
     assert err.startswith("error [answer_not_written] the answer could not be written: No space")
-    assert "what the command did is done" in err
+    assert "the command has done its work" in err
     assert len(err.splitlines()) == 2
     assert "coral-finch" in project.run("agent", "list").out
 

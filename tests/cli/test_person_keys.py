@@ -178,7 +178,7 @@ def test_at_a_terminal_one_that_is_too_short_is_told_before_it_is_typed_again(
     seen = on_a_terminal(bare, "init", "--tools", "none", typed=["sesame", ""])
     before, rule, after = seen.partition("at least 8 characters")
     assert rule
-    assert "once more" not in before
+    assert "repeat it" not in before
     assert after.count("new passphrase for operator") == 1
     assert "no person's key yet" in after
 
@@ -187,7 +187,7 @@ def test_at_a_terminal_the_passphrase_is_typed_twice_and_never_shown(bare: Proje
     """The one prompt there is, in a real terminal, at the real cost."""
     seen = on_a_terminal(bare, "init", "--tools", "none", typed=["open sesame", "open sesame"])
     assert "new passphrase for operator" in seen
-    assert "once more" in seen
+    assert "repeat it" in seen
     assert "open sesame" not in seen
     assert bare.ok("agent", "show", "operator")["class"] == "human"
 
@@ -208,6 +208,6 @@ def test_a_key_that_is_asked_for_by_name_is_not_made_later(project: Project) -> 
 def test_at_a_terminal_an_empty_passphrase_means_later(bare: Project) -> None:
     seen = on_a_terminal(bare, "init", "--tools", "none", typed=[""])
     assert "no person's key yet" in seen
-    assert "once more" not in seen
+    assert "repeat it" not in seen
     listed = bare.ok("agent", "list")["agents"]
     assert [one["agent"] for one in listed if one["class"] == "human"] == []

@@ -76,7 +76,7 @@ def test_a_person_names_the_scope_that_is_unfinished(project: Project) -> None:
     project.ok("join", "--register", "amber-otter")
     unfinished(project, "my work/a.py")
     shown = on_a_terminal(project, "join", "--adopt", "amber-otter", typed=["my work"])
-    assert "you go on as amber-otter" in shown
+    assert "you continue as amber-otter" in shown
     assert resumed(project) == [("uncommitted_scope", None)]
 
 
@@ -87,7 +87,7 @@ def test_a_person_names_the_work_item_that_is_unfinished(project: Project) -> No
     words = ("join", "--adopt", "amber-otter", "--scope", "src")
     assert project.refused(*words) == ("adoption_rejected", 1)
     shown = on_a_terminal(project, *words, typed=["bb-9"])
-    assert "you go on as amber-otter" in shown
+    assert "you continue as amber-otter" in shown
     assert resumed(project) == [("in_progress_ownership", "bb-9")]
 
 

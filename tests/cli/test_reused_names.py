@@ -160,7 +160,7 @@ def test_at_a_terminal_a_yes_adopts_and_a_no_does_not(
     leave_work(project, "amber-otter")
     words = ("run", "--name", "amber-otter", "--", PYTHON, "-c", SAY_NAME)
     shown = on_a_terminal(project, *words, typed=[answer])
-    assert "go on as amber-otter?" in shown
+    assert "continue as amber-otter?" in shown
     assert name in shown.splitlines()
     assert epoch_of(project, "amber-otter") == (2 if answer == "y" else 1)
 

@@ -507,7 +507,7 @@ def test_a_person_reads_every_step_in_lines(approved: Project) -> None:
     out = traced.run("trace", "status", "t1").out
     assert out.startswith("t1 completed: Is it fine?\n")
     assert re.search(r"verified: pass, report [0-9a-f]{64}", out)
-    assert "t1     ended   Is it fine?" in traced.run("trace", "list").out
+    assert "t1     ended  Is it fine?" in traced.run("trace", "list").out
     assert traced.run("trace", "report", "t1").out.startswith("# Is it fine?")
     for form in ("html", "md", "json"):
         traced.ok("trace", "report", "t1", "-o", f"r.{form}")

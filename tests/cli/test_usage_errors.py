@@ -45,7 +45,7 @@ def test_of_an_outcome_it_is_said_which_word_is_missing(project: Project) -> Non
     for words in (("q-1",), ("q-1", "q-2", "--reason", "x")):
         said = project.json("outcome", *words)
         assert (said.error["code"], said.code) == ("usage", 2)
-        told = f"how it turned out is missing behind {words[-3] if len(words) > 1 else words[0]}"
+        told = f"say how it turned out, after {words[-3] if len(words) > 1 else words[0]}"
         assert said.error["message"] == f"{told}: right, wrong or mixed"
     said = project.json("outcome", "right", "--reason", "x")
     assert (said.error["code"], said.code) == ("usage", 2)

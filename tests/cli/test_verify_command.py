@@ -14,7 +14,7 @@ import pytest
 
 from moot.protocols.example.model import Ask
 from moot.surfaces.terminal.progress import progress
-from moot.surfaces.terminal.verdict import said
+from moot.surfaces.terminal.verdict import receipt_summary
 from tests.cli.damage import edit, of
 from tests.cli.terminal import on_a_terminal
 from tests.project import LIST, MOOT, Project
@@ -115,7 +115,7 @@ def test_of_a_receipt_one_line_says_what_was_checked(busy: Project, tmp_path: Pa
     busy.ok("receipt", "q-1", "-o", "q.json")
     (line,) = (one for one in busy.run("verify", "q.json").out.splitlines() if "says" in one[:5])
     assert line.startswith('says          q-1 WAITING: "Ship')
-    assert line.endswith(", 1 dissenting (the machine's signed summary)")
+    assert line.endswith(", 1 dissenting (a summary signed by the ledger's key)")
     assert line.isprintable()
     assert busy.ok("verify", "q.json")["says"]["decision"] == "q-1"
     stranger = Project(busy.root, tmp_path / "no keys")
@@ -142,7 +142,7 @@ APPROVED = {
     ],
 )
 def test_whatever_a_receipt_says_is_told_in_one_line(changes: dict[str, Any], start: str) -> None:
-    line = said({**APPROVED, **changes})
+    line = receipt_summary({**APPROVED, **changes})
     assert line.startswith(start)
     assert line.isprintable()
 
@@ -411,9 +411,9 @@ def test_a_changed_trust_file_in_the_workspace_changes_no_verdict(
     other = Project(tmp_path / "other", tmp_path / "other keys")
     other.ok("init")
     file = busy.root / ".moot" / "trust.json"
-    said = json.loads(file.read_text())
-    said["checkpoint"] = json.loads(other.pinned.read_text())["checkpoint"]
-    file.write_text(json.dumps(said))
+    trust = json.loads(file.read_text())
+    trust["checkpoint"] = json.loads(other.pinned.read_text())["checkpoint"]
+    file.write_text(json.dumps(trust))
     assert verdict(busy)[:2] == ("valid", 0)
     assert busy.refused("status") == ("trust_changed", 1)
     assert busy.json("ledger", "doctor").data["findings"][0]["code"] == "trust_changed"
@@ -548,9 +548,9 @@ def test_the_standalone_checker_says_the_same_of_a_kept_checkpoint(kept: Project
     for name in ("old.moot", "record.moot"):
         files = (root / name, root / "trust.json", root / "note.txt")
         found = standalone.verify(*map(str, files))
-        said = kept.json("verify", name, "--checkpoint", "note.txt").data
-        assert found.verdict == said["verdict"]
+        answer = kept.json("verify", name, "--checkpoint", "note.txt").data
+        assert found.verdict == answer["verdict"]
         lacking = [
-            one["message"] for one in said["findings"] if one["code"] == "checkpoint_lacking"
+            one["message"] for one in answer["findings"] if one["code"] == "checkpoint_lacking"
         ]
         assert [one.partition(": ")[2] for one in found.findings] == lacking

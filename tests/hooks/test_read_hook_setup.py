@@ -86,7 +86,7 @@ def test_settings_of_an_earlier_moot_guard_and_are_renewed_by_a_run(
     assert settings(project, tool) != now
     found = status(project, tool)
     assert (found["installed"], found["reading"]) == (True, "outdated")
-    assert "reading not told yet" in project.run("hook", "status").out
+    assert "notices on reading need a reinstall" in project.run("hook", "status").out
     assert renew(project, tool) is False, "nothing was lacking"
     assert settings(project, tool) == now
     assert status(project, tool)["reading"] == "told"
@@ -178,7 +178,7 @@ def test_a_trial_tells_what_comes_of_a_reading(project: Project, tool: str) -> N
     quiet = project.ok("hook", "test", tool)
     assert (quiet["passed"], quiet["reading"]) == (True, None if tool == "codex" else "silent")
     assert status(project, tool)["reading"] == "silent"
-    assert "silent on reading" in project.run("hook", "status").out
+    assert "no notices on reading" in project.run("hook", "status").out
 
 
 def test_a_reading_that_is_not_heard_of_fails_the_trial(project: Project) -> None:

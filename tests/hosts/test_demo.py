@@ -13,7 +13,7 @@ def test_three_machines_share_a_ledger_whose_keeper_dies_and_then_lies(tmp_path:
     stage.prepare()
     act = MachinesAct(stage, 3)
     shown = [line.text for line in act.play() if line.point]
-    assert act.told == {
+    assert act.results == {
         "count": 3,
         "refused": True,
         "acknowledged": 6,

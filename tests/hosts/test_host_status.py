@@ -110,7 +110,7 @@ def test_a_machine_that_joined_shows_who_else_did(
     told = [{**row, "here": False} for row in listed["machines"]]
     assert told == kept.project.ok("machine", "list")["machines"]
     lines = laptop.run("machine", "list").out
-    assert "taken off" in lines
+    assert "removed" in lines
     assert "left" in lines
     assert "this one" in lines
 

@@ -262,7 +262,7 @@ def test_a_person_reads_that_the_file_was_put_back(project: Project) -> None:
     file = interrupted(project)
     file.unlink()
     done = project.run("ask", "--resume", "q-1")
-    assert f"{file} was gone: it was put back from the record" in done.out.splitlines()
+    assert f"{file} was gone: it was restored from the record" in done.out.splitlines()
 
 
 @pytest.mark.requirement("AGT-074")

@@ -270,7 +270,7 @@ def test_a_file_is_put_back_or_refused_before_anyone_is_asked(project: Project) 
     file.write_bytes(whole[:100])
     done = project.run("debate", "run", "plan.md", *VOICES)
     assert done.code == 0, done
-    assert "plan.md was cut short: it was put back from the record" in done.out.splitlines()
+    assert "plan.md was cut short: it was restored from the record" in done.out.splitlines()
     assert file.read_bytes().startswith(whole)
 
 

@@ -13,8 +13,7 @@ from tests.tidy.source import modules
 # Where a tool is named all the same, and why.
 NAMED: dict[str, str] = {
     "protocols.mail.message": "a thread's subject names roles by the model that plays them",
-    "surfaces.demo.act_machines": "the demonstration shows the hook of one tool",
-    "surfaces.demo.act_reservation": "the demonstration shows the hook of one tool",
+    "surfaces.demo.stage": "the demonstration shows the hook of one tool",
 }
 
 

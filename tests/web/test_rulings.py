@@ -102,7 +102,7 @@ def test_of_two_who_decide_at_once_one_is_asked_and_the_other_is_told_so(asked: 
         statuses = sorted(reply.result(SECONDS).status for reply in replies)
         assert statuses == [200, 409]
         terminal.read_until("passphrase of operator")
-        assert terminal.shown.count("A page asks for your word") == 1
+        assert terminal.shown.count("The page asks for your ruling") == 1
 
 
 def test_a_word_given_elsewhere_meanwhile_is_the_only_one(asked: Project) -> None:

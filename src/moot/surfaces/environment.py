@@ -1,4 +1,4 @@
-"""What environment variables tell about whoever started us; read once, handed on as values."""
+"""Environment variables that say who acts; read once, passed on as values."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ STALE_VARIABLE: Final = "BB_AGENT_STALE_MINUTES"
 
 
 def read_epoch(env: Mapping[str, str], acting: str | None) -> int | None:
-    """Which holder of its name this process was started as. Only MOOT_AGENT has one."""
+    """Read MOOT_EPOCH: which holder of the name MOOT_AGENT this process was started as.
+
+    None for any other name. A value that is not a number matches no holder, so it is refused later.
+    """
     epoch = env.get("MOOT_EPOCH")
     if not epoch or acting != env.get("MOOT_AGENT"):
         return None
@@ -25,7 +28,7 @@ def read_epoch(env: Mapping[str, str], acting: str | None) -> int | None:
 
 
 def read_stale_time(env: Mapping[str, str]) -> tuple[Millis | None, tuple[Finding, ...]]:
-    """How soon whoever started us calls others stale, and a warning if that is no number."""
+    """Read after how long an agent counts as stale; with a warning if that is not a number."""
     if not env.get(STALE_VARIABLE):
         return None, ()
     from moot.protocols.presence.liveness import read_stale_minutes

@@ -31,8 +31,8 @@
                     bill
     presence/       agents and where they work: join, run, reserve, hand over, see who is here
                     and what is due
-    runs/           what every run of participants shows and asks: limits, a live table, a
-                    person's seat, its end
+    runs/           what every run of participants shows and asks: limits, a live table,
+                    questions to a person
     trace/          provable work: propose, review, run, claim, verify
 
 `entry.py` is where the process starts, `main.py` the table of commands and the one broad `except`.

@@ -21,19 +21,19 @@ _HERE = "moot.surfaces.cli.bb_commands"
 SECTIONS: dict[str, dict[str, Entry | str]] = {
     "Who": {
         "register": Entry(f"{_HERE}:register", "a new name with a key of its own"),
-        "list": Entry(f"{_HERE}:list_agents", "who is registered here, the living first"),
-        "show": Entry(f"{_HERE}:show", "one agent: how alive, what it holds, its keys"),
-        "heartbeat": "say that an agent is alive",
+        "list": Entry(f"{_HERE}:list_agents", "who is registered here, active ones first"),
+        "show": Entry(f"{_HERE}:show", "one agent: liveness, what it holds, its keys"),
+        "heartbeat": "report that an agent is alive",
         "status": Entry(f"{_HERE}:status", "who is here, who holds what, what is due"),
     },
     "Who works where": {
         "reserve": Entry(f"{_HERE}:reserve", "reserve files or a folder"),
-        "release": Entry(f"{_HERE}:release", "give back what you hold"),
+        "release": Entry(f"{_HERE}:release", "release what you hold"),
     },
     "Messages": {
         "send": Entry(f"{_HERE}:send", "pass work on, say what you need, tell something"),
         "inbox": Entry(f"{_HERE}:inbox", "what is new for an agent"),
-        "read": Entry(f"{_HERE}:read", "read one message, or say that you have seen an event"),
+        "read": Entry(f"{_HERE}:read", "read one message, or mark an event as seen"),
         "ack": Entry(f"{_HERE}:ack", "accept what was passed on; acknowledge a message"),
     },
 }

@@ -1,8 +1,8 @@
-"""`bb-init`, and what `bb agent` knows besides a heartbeat: each row leads to a command of `moot`.
+"""`bb-init` and the commands of `bb agent` except heartbeat; each calls a command of `moot`.
 
-The options are those of the program that has these names; a scope counts from the root of the
-worktree, wherever one stands (B-11). What `moot` has no place for, a role and a display name, is
-accepted and not kept.
+The options are those of Operative's own programs. A scope is read from the root of the worktree,
+whatever the current folder is (B-11). A role and a display name, which `moot` does not have, are
+accepted and not stored.
 """
 
 from __future__ import annotations
@@ -21,10 +21,9 @@ from moot.core.findings import Finding, Severity
 from moot.core.names import require_agent_name
 from moot.surfaces.cli.bb import SETTINGS
 from moot.surfaces.cli.mail import answers as mail_acks
-from moot.surfaces.cli.mail import reading as inboxes
 from moot.surfaces.cli.mail import reading as messages
 from moot.surfaces.cli.mail import writing as sending
-from moot.surfaces.cli.presence import agents as agents
+from moot.surfaces.cli.presence import agents
 from moot.surfaces.cli.presence import event as events
 from moot.surfaces.cli.presence import scope as scopes_
 from moot.surfaces.cli.presence import status as screen
@@ -38,7 +37,7 @@ from moot.surfaces.terminal.answer import Answer, say_aside
 from moot.surfaces.terminal.shell import Shell, command, help_of
 from moot.surfaces.terminal.typed import name_as_operative
 
-# A command of `moot`, and what its parameters are.
+# A command of `moot`, and its arguments.
 Forwarded = tuple[click.Command, dict[str, Any]]
 
 
@@ -47,10 +46,10 @@ Forwarded = tuple[click.Command, dict[str, Any]]
 def bb_init(shell: Shell, scopes: tuple[str, ...], **ways: Any) -> Answer:
     """Join the work in this repository under a name of your own.
 
-    Without options: a made-up name if nothing unfinished could be continued; else you choose.
-    Adopting is possible only if files in that agent's scope are uncommitted, or it owns a work
-    item in progress. A SCOPE is named from the root of the worktree, wherever you stand. In a
-    git repository without a workspace one is made first.
+    Without options you get a new name; if there is unfinished work, you choose whether to continue
+    it. Adopting is possible only if files in that agent's scope are uncommitted, or it owns a work
+    item in progress. A SCOPE is read from the root of the worktree, whatever folder you are in. In
+    a git repository without a workspace it makes one first.
 
     Examples:
       bb-init --non-interactive --json
@@ -72,9 +71,9 @@ def bb_init(shell: Shell, scopes: tuple[str, ...], **ways: Any) -> Answer:
 
 
 def _make_workspace(shell: Shell, name: str | None) -> list[Finding]:
-    """Make the workspace that a fresh repository lacks, and say so: nothing else bootstraps it.
+    """Make the workspace that a fresh repository lacks, and say so: Operative has no `init`.
 
-    A name that is none is refused before anything is made.
+    An invalid name is refused before anything is made.
     """
     session = shell.session
     if not workspaces.is_fresh_repository(session):
@@ -87,7 +86,7 @@ def _make_workspace(shell: Shell, name: str | None) -> list[Finding]:
             rule="B-24",
             code="workspace_made",
             severity=Severity.WARNING,
-            message="this repository had no workspace; now it has",
+            message="this repository had no workspace, so one was made",
             where=made.workspace,
             hint="`moot init` makes a key of your own and sets up coding tools",
         )
@@ -107,7 +106,7 @@ _BEAD: Final = _option("--bead", "The work item.", required=True, metavar="ID")
 def _forward(
     name: str, *options: Callable[[Any], Any], acts: str = "agent"
 ) -> Callable[[Callable[..., Forwarded]], click.Command]:
-    """Make a command that carries on as a command of `moot`, as the agent that `acts` names."""
+    """Make a command that calls a command of `moot` as the agent that the option `acts` names."""
 
     def register_(function: Callable[..., Forwarded]) -> click.Command:
         @click.pass_context
@@ -129,8 +128,8 @@ def _forward(
 @_forward(
     "register",
     _option("--name", "The new name.", required=True),
-    _option("--role", "Accepted, and not kept.", metavar="TEXT"),
-    _option("--display", "Accepted, and not kept.", metavar="TEXT"),
+    _option("--role", "Accepted, but not stored.", metavar="TEXT"),
+    _option("--display", "Accepted, but not stored.", metavar="TEXT"),
 )
 def register(_shell: Shell, name: str, role: str | None, display: str | None) -> Forwarded:
     """Register a new name with a key of its own. A name is never given twice.
@@ -139,13 +138,13 @@ def register(_shell: Shell, name: str, role: str | None, display: str | None) ->
       bb agent register --name amber-otter --role backend
     """
     if role or display:
-        say_aside("a role or a display name is not kept: an agent is known by its name")
+        say_aside("--role and --display are not stored: an agent is known by its name")
     return agents.register, {"name": name}
 
 
 @_forward("list")
 def list_agents(_shell: Shell) -> Forwarded:
-    """Who is registered here, the living first.
+    """List who is registered here, active ones first.
 
     Examples:
       bb agent list --json
@@ -155,7 +154,7 @@ def list_agents(_shell: Shell) -> Forwarded:
 
 @_forward("show", _option("--agent", "Whom to show.", required=True, metavar="NAME"), acts="")
 def show(_shell: Shell, agent: str) -> Forwarded:
-    """One agent: how alive it is and why we say so, what it holds, its keys.
+    """Show one agent: its liveness and the evidence for it, what it holds, its keys.
 
     Examples:
       bb agent show --agent amber-otter
@@ -163,9 +162,9 @@ def show(_shell: Shell, agent: str) -> Forwarded:
     return agents.show, {"name": agent}
 
 
-@_forward("status", _option("--agent", "Of this agent alone.", metavar="NAME"), acts="")
+@_forward("status", _option("--agent", "Show only this agent.", metavar="NAME"), acts="")
 def status(_shell: Shell, agent: str | None) -> Forwarded:
-    """Who is here, who holds what, what is due; or one agent.
+    """Show who is here, who holds what and what is due; or one agent.
 
     Examples:
       bb agent status
@@ -179,8 +178,8 @@ def status(_shell: Shell, agent: str | None) -> Forwarded:
     _AGENT,
     _SCOPE,
     _BEAD,
-    _option("--ttl", "Ends by itself after 5 to 1440 minutes.", type=int, metavar="MIN"),
-    click.option("--takeover-stale", is_flag=True, help="Take it from an owner who is stale."),
+    _option("--ttl", "Expires after 5 to 1440 minutes.", type=int, metavar="MIN"),
+    click.option("--takeover-stale", is_flag=True, help="Take it over from a stale owner."),
 )
 def reserve(_shell: Shell, scope: str, bead: str, **more: Any) -> Forwarded:
     """Reserve files or a folder. `src/*` means the folder and all in it.
@@ -193,7 +192,7 @@ def reserve(_shell: Shell, scope: str, bead: str, **more: Any) -> Forwarded:
 
 @_forward("release", _AGENT, _SCOPE)
 def release(_shell: Shell, scope: str) -> Forwarded:
-    """Give back what you hold.
+    """Release what you hold.
 
     Examples:
       bb agent release --agent amber-otter --scope 'src/lib/*'
@@ -242,19 +241,19 @@ def send(_shell: Shell, category: str, bead: str, body: str, **values: Any) -> F
     }
 
 
-@_forward("inbox", _AGENT, _option("--limit", "At most so many.", type=int, metavar="N"))
+@_forward("inbox", _AGENT, _option("--limit", "Show at most N.", type=int, metavar="N"))
 def inbox(_shell: Shell, limit: int | None) -> Forwarded:
-    """What is new for an agent; shown once, then it counts as seen.
+    """Show new messages for an agent. What is shown counts as seen.
 
     Examples:
       bb agent inbox --agent amber-otter
     """
-    return inboxes.inbox, {} if limit is None else {"limit": limit}
+    return messages.inbox, {} if limit is None else {"limit": limit}
 
 
 @_forward("read", _AGENT, _MESSAGE)
 def read(_shell: Shell, message: str) -> Forwarded:
-    """Read one message; of an event, say that you have seen it.
+    """Read one message; mark an event as seen.
 
     Examples:
       bb agent read --agent amber-otter --message bb-1:3
@@ -269,7 +268,7 @@ def read(_shell: Shell, message: str) -> Forwarded:
 def ack(shell: Shell, message: str) -> Forwarded:
     """Accept what was passed on to you, or acknowledge a message.
 
-    A HANDOFF is settled by it; other messages are acknowledged as Understood.
+    It completes a HANDOFF; other messages are acknowledged as Understood.
 
     Examples:
       bb agent ack --agent amber-otter --message bb-1:3

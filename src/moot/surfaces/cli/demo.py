@@ -82,7 +82,7 @@ def demo(
     stage.prepare()
     person, status = shell.interactive(), StatusLine()
     played = Demonstration(
-        stage, full, partial(_ask_person, status) if person else _nobody, machines
+        stage, full, partial(_ask_person, status) if person else _ask_nobody, machines
     )
     report = stage.out / act_decision.PAGE
     data = {
@@ -127,7 +127,7 @@ def _with_page(stage: DemoStage, shell: Shell, acts: Iterator[str]) -> Iterator[
     live.wait()
 
 
-def _nobody(_decision: str) -> None:
+def _ask_nobody(_decision: str) -> None:
     return None
 
 

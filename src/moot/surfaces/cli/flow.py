@@ -22,20 +22,20 @@ if TYPE_CHECKING:
 
 SECTIONS = {
     "To a debate": {
-        "blocked-to-debate": "what keeps an agent from going on",
-        "question-to-debate": "a question that blocks work",
-        "critique-to-debate": "does a critique hold?",
-        "kickoff-to-debate": "a research question",
+        "blocked-to-debate": "debate what blocks an agent",
+        "question-to-debate": "debate a question that blocks work",
+        "critique-to-debate": "debate whether a critique holds",
+        "kickoff-to-debate": "debate a research question",
     },
     "To a parliament": {
         "consensus-to-parliament": "a bill from what a debate agreed on",
         "deadlock-to-parliament": "a debate that ended without agreement",
-        "resume-to-seat": "an adopted name's seats",
+        "resume-to-seat": "return seats to an adopted name",
     },
     "To a trace": {
         "approval-to-trace": "provable work from an approved bill",
         "critique-to-challenge": "challenge a claim for a critique's reason",
-        "resume-to-work": "an adopted name's parts in open traces",
+        "resume-to-work": "return parts in open traces to an adopted name",
     },
     "To mail and people": {
         "challenge-to-critique": "tell a claim's author that it was challenged",
@@ -89,12 +89,12 @@ def list_flows(listed: protocols.FlowList) -> Iterable[str]:
 
 
 _DEBATE = """
-    --even-if-gone         Also with agents that seem gone.
-    --threshold N          To agree, 0 to 1.
+    --even-if-gone         Also with agents that seem to have exited.
+    --threshold N          The share that must agree, 0 to 1.
     --timeout 1..86400 = turn_seconds  Seconds for one turn.
-    --rounds 1..100        At most so many.
+    --rounds 1..100        At most this many rounds.
     --file FILE:new        Where the debate's file goes (default: in the workspace).
-    --with NAME = participants  Takes part too.
+    --with NAME = participants  Another participant.
     MESSAGE
 """
 
@@ -120,7 +120,7 @@ def _opened(taken: protocols.DebateStep) -> Iterable[str]:
 
 @_to_debate("flow.blocked_to_debate", protocols.blocked_to_debate)
 def blocked_to_debate(taken: protocols.DebateStep) -> Iterable[str]:
-    """Argue about what keeps an agent from going on: its sender, its receiver, and --with others.
+    """Debate what blocks an agent: with its sender, its receiver, and --with others.
 
     Examples:
       moot flow blocked-to-debate pay-7:3 --with coral-finch
@@ -131,7 +131,7 @@ def blocked_to_debate(taken: protocols.DebateStep) -> Iterable[str]:
 
 @_to_debate("flow.question_to_debate", protocols.question_to_debate)
 def question_to_debate(taken: protocols.DebateStep) -> Iterable[str]:
-    """Argue about a question that blocks work (Urgency: Blocking).
+    """Debate a question that blocks work (Urgency: Blocking).
 
     Examples:
       moot flow question-to-debate pay-7:3 --with coral-finch
@@ -141,7 +141,7 @@ def question_to_debate(taken: protocols.DebateStep) -> Iterable[str]:
 
 @_to_debate("flow.kickoff_to_debate", protocols.kickoff_to_debate)
 def kickoff_to_debate(taken: protocols.DebateStep) -> Iterable[str]:
-    """Argue about a research question: the KICKOFF's question, context and constraints.
+    """Debate a research question: the KICKOFF's question, context and constraints.
 
     Examples:
       moot flow kickoff-to-debate RS-20260218-cell-fate:1
@@ -151,7 +151,7 @@ def kickoff_to_debate(taken: protocols.DebateStep) -> Iterable[str]:
 
 @_to_debate("flow.critique_to_debate", protocols.critique_to_debate)
 def critique_to_debate(taken: protocols.DebateStep) -> Iterable[str]:
-    """Put a critique to a debate: does it hold?
+    """Debate whether a critique holds.
 
     Examples:
       moot flow critique-to-debate RS-20260218-cell-fate:9 --with coral-finch
@@ -162,9 +162,9 @@ def critique_to_debate(taken: protocols.DebateStep) -> Iterable[str]:
 # To a parliament ----------------------------------------------------------------------------------
 
 _PARLIAMENT = """
-    --even-if-gone         Also with agents that seem gone.
-    --rounds 1..1000       At most so many.
-    --issue TEXT:raw = issues  To be decided.
+    --even-if-gone         Also with agents that seem to have exited.
+    --rounds 1..1000       At most this many rounds.
+    --issue TEXT:raw = issues  An issue to decide.
     --dir DIRECTORY = folder  Where the parliament's files go (default: in the workspace).
     FILE|SESSION = debate
 """
@@ -174,7 +174,7 @@ _FOLDER = {"folder": OutputPath(file_okay=False)}
 def _convened(taken: protocols.ParliamentStep) -> Iterable[str]:
     folder = visible(taken.folder)
     send = f"moot parliament submit {folder} {folder}/seeds/..."
-    look = f"  each looks at its seed and sends it: {send}"
+    look = f"  each agent reads its seed file and sends it: {send}"
     return step_lines(taken, look, f"  next: moot parliament next {folder}")
 
 
@@ -184,8 +184,8 @@ def consensus_to_parliament(taken: protocols.ParliamentStep) -> Iterable[str]:
     """Draft a bill from what a debate agreed on; its agents become the representatives.
 
     The files in seeds/ hold what each agent said in the debate; each agent sends its own, changed
-    or not. How they leaned is shown, but not counted. A thin, provisional or faulty result is
-    refused.
+    or not. How they leaned is shown, but not counted. Moot refuses a thin, provisional or faulty
+    result.
 
     Examples:
       moot flow consensus-to-parliament debates/payments.md --dir bills/payments
@@ -198,7 +198,7 @@ def consensus_to_parliament(taken: protocols.ParliamentStep) -> Iterable[str]:
     --note T:text  Your guidance for the session (- or @file).
 """, group=flow, types=_FOLDER, plan=protocols.ParliamentPlan)  # fmt: skip
 def deadlock_to_parliament(taken: protocols.ParliamentStep) -> Iterable[str]:
-    """Let a parliament take up a debate that ended without agreement. A person asks for this.
+    """Let a parliament continue a debate that ended without agreement. For people.
 
     Examples:
       moot flow deadlock-to-parliament debates/payments.md --note "Decide by cost."
@@ -219,9 +219,9 @@ def _require_parts(_shell: Shell, values: Values) -> Values:
     --executor NAME           Who runs and claims.
     --critic NAME             Who approves and objects.
     --auditor NAME            Who verifies.
-    --tool NAME = tools       It needs.
-    --expect TEXT = evidence  It would leave.
-    --supersede TRACE         Put it in the place of that trace's proposal.
+    --tool NAME = tools       A tool that it needs.
+    --expect TEXT = evidence  Evidence that it would leave.
+    --supersede TRACE         Replace the proposal of this trace.
 """, group=flow, prepare=_require_parts)  # fmt: skip
 def approval_to_trace(taken: work.TraceStep) -> Iterable[str]:
     """Begin provable work from an approved bill: a trace, and your proposal in it (the planner).
@@ -240,7 +240,7 @@ def approval_to_trace(taken: work.TraceStep) -> Iterable[str]:
 
 @derive("flow.critique_to_challenge", work.critique_to_challenge, """
     MESSAGE
-    --trace TRACE  If the critique's target names none.
+    --trace TRACE  The trace, if the critique's target names none.
     --agent NAME   Who acts (default: you).
 """, group=flow)  # fmt: skip
 def critique_to_challenge(taken: BridgeStep) -> Iterable[str]:
@@ -294,7 +294,7 @@ def done_to_ack(taken: work.AckStep) -> Iterable[str]:
 
 @derive("flow.timeout_to_operator", work.timeout_to_operator, "FILE|SESSION = debate", group=flow)
 def timeout_to_operator(taken: BridgeStep) -> Iterable[str]:
-    """Tell the people here that a debate waits for them: someone did not speak in time.
+    """Tell the people here that a debate waits for them: an agent did not speak in time.
 
     Examples:
       moot flow timeout-to-operator debates/payments.md
@@ -314,7 +314,7 @@ def takeover_to_info(taken: BridgeStep) -> Iterable[str]:
 
 @derive("flow.resume_to_work", work.resume_to_work, "EVENT", group=flow)
 def resume_to_work(taken: work.ResumedStep) -> Iterable[str]:
-    """Give an adopted name its parts in open traces back. A person's act, under a person's key.
+    """Return parts in open traces to an adopted name. For people, with their own key.
 
     Runs that died with its process are recorded as failed and never run again; other duties that
     wait for the agent are listed.
@@ -328,7 +328,7 @@ def resume_to_work(taken: work.ResumedStep) -> Iterable[str]:
 
 @derive("flow.resume_to_seat", work.resume_to_seat, "EVENT", group=flow)
 def resume_to_seat(taken: BridgeStep) -> Iterable[str]:
-    """Give an adopted name its seats in open parliaments back. A person's act.
+    """Return seats in open parliaments to an adopted name. For people.
 
     Examples:
       moot flow resume-to-seat proto_20260218_004

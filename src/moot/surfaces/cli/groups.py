@@ -13,7 +13,7 @@ _MAIL: Final = """
         template  mail.writing:template        an empty message of a type
         lint      mail.writing:lint            check a message: what must be fixed?
         send      mail.writing:mail_send       check a message and send it
-        import    mail.writing:take_in         take in a message from outside
+        import    mail.writing:import_message  import a message from outside
     Read
         inbox     mail.reading:mail_inbox      what is new for an agent
         show      mail.reading:show            one message, and who has answered it
@@ -29,7 +29,7 @@ _MAIL: Final = """
 _DEBATE: Final = """
     Argue
         new          debate.writing:new          begin a session: a file that each agent appends to
-        add          debate.writing:add  append an entry; its id, turn and time are filled in
+        add          debate.writing:add  append an entry; Moot fills in its id, turn and time
         add-context  debate.writing:add_context  add a subsection to the context
         run          runs.sessions:run_debate    let participants argue until it is over
         sign         debate.writing:sign         sign entries of yours that were only observed
@@ -40,11 +40,11 @@ _DEBATE: Final = """
         report       debate.reading:report       how it went, as a page
         watch        debate.proof:watch          follow a session as it is written
     Check
-        check        debate.reading:check        a file against every rule, to the line
+        check        debate.reading:check        check a file against every rule
         compare      debate.reading:compare      is NEW only OLD with something appended?
         verify       debate.proof:verify         is every byte signed, or observed?
     Time and end
-        tick         debate.writing:tick         let a turn that has timed out take effect
+        tick         debate.writing:tick         apply the timeout of a turn
         resume       debate.writing:resume       continue a session that waits for its operator
         close        debate.writing:close        end a session
 """
@@ -63,7 +63,7 @@ _PARLIAMENT: Final = """
         vote         parliament.short_forms:vote       vote YES or NO on the bill
         rule         parliament.short_forms:rule       rule as the speaker: rounds, votes, order
         template     parliament.session:template       a message of a type, to be filled in
-        submit       parliament.session:submit         bring any message as JSON
+        submit       parliament.session:submit         submit any message as JSON
         run          runs.sessions:run_parliament      let participants take the seats
     The bill
         drafter      parliament.bill:drafter           choose who drafts it
@@ -93,7 +93,7 @@ _TRACE: Final = """
         intend         trace.steps:intend  say what you are going to run, and why (the executor)
         review-intent  trace.steps:review_intent  approve an intent, or block it (the critic)
         exec           trace.steps:execute        run an intent, and keep what went in and out
-        recover        trace.steps:recover        record as failed every run whose process died
+        recover        trace.steps:recover        record runs whose process died as failed
         run            trace.steps:run            let participants do all this until it is verified
     Prove
         claim          trace.steps:claim          what a finished run shows (the executor)
@@ -145,7 +145,7 @@ def debate() -> None:
 def parliament() -> None:
     """Representatives draft, debate, amend and vote; a person decides.
 
-    DIR is the folder of a session; its id, such as parl-20260210-001, does as well.
+    DIR is the folder of a session, or its id, such as parl-20260210-001.
     """
 
 

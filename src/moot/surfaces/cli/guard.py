@@ -24,7 +24,7 @@ SECTIONS = {"Commands": {"check": "may an agent write to these paths?"}}
 
 @click.command("guard", cls=LazyGroup, sections=SECTIONS, no_args_is_help=False)
 def guard() -> None:
-    """Ask before writing."""
+    """Check whether an agent may write to a file."""
 
 
 @command(guard, "check", "guard.check")
@@ -63,7 +63,7 @@ def _one_by_one(
 def _require_no_slip(shell: Shell, paths: tuple[str, ...], agent: str | None) -> None:
     """Refuse a path that is free here but held at the same path from the root.
 
-    A reader of "free" would start to write, although they named the path from the root by mistake.
+    A user who named a path from the root by mistake would read "free", and start to write.
     """
     for text in paths:
         at_root = find_path_from_root(text, shell.session)
@@ -79,7 +79,7 @@ def _require_no_slip(shell: Shell, paths: tuple[str, ...], agent: str | None) ->
 
 
 def _line(checked: checks.GuardCheck) -> str:
-    """The answer for one path."""
+    """Return the answer for one path."""
     if checked.allowed:
         return f"{paint('free', 'green')}: {visible(checked.paths[0])}"
     first, *others = checked.held
@@ -94,16 +94,19 @@ _SHORT = 12  # digits of an id
 @command(None, "undo", "undo")
 @click.argument("path", required=False)
 @click.option(
-    "--version", type=click.IntRange(1), metavar="N", help="Which one, as the list counts them."
+    "--version",
+    type=click.IntRange(1),
+    metavar="N",
+    help="The version with this number in the list.",
 )
-@click.option("--at", metavar="TIME", help="The one last seen at this time.")
-@click.option("--id", "blob", metavar="ID", help="The one with this id (git's, its beginning).")
+@click.option("--at", metavar="TIME", help="The version that was there at this time.")
+@click.option("--id", "blob", metavar="ID", help="The version whose git id begins with ID.")
 @output_option("Write its bytes to FILE instead, even if another agent holds the file.")
 @click.option(
     "--show", metavar="PATH", help="Show what would change, line by line; change nothing."
 )
-@click.option("--list", "listed", metavar="PATH", help="List only of this file or folder.")
-@click.option("--all", "all_worktrees", is_flag=True, help="List those of all worktrees.")
+@click.option("--list", "listed", metavar="PATH", help="List versions of this file or folder.")
+@click.option("--all", "all_worktrees", is_flag=True, help="List versions in all worktrees.")
 @click.option(
     "--limit", type=click.IntRange(1), default=50, show_default=True, help="How many to list."
 )
@@ -119,7 +122,7 @@ def undo(
     all_worktrees: bool,
     limit: int,
 ) -> Answer:
-    """Bring back what was in a file: bytes and mode. Without a PATH, list what can be brought back.
+    """Restore an earlier version of a file: bytes and mode. Without a PATH, list the versions.
 
     Moot copies what each agent's edit or command left, and what an edit overwrote, but not files
     that git ignores or files over 8 MiB; git prunes the copies after some weeks. The current
@@ -134,7 +137,7 @@ def undo(
       moot undo src/auth.py --at 2026-11-15T10:00:00Z -o before.py
     """
     if sum(each is not None for each in (path, show, listed)) > 1:
-        raise click.UsageError("either a PATH to bring back, or --show PATH, or --list PATH")
+        raise click.UsageError("use only one: PATH to restore, --show PATH or --list PATH")
     session = shell.session
     if show is not None:
         there = locate_typed_path(show, session)
@@ -155,7 +158,7 @@ def _listing_lines(known: versions.KnownVersions, all_worktrees: bool) -> Iterab
     if known.versions:
         yield from listing((_row(version, all_worktrees) for version in known.versions), _HEAD)
     else:
-        yield "nothing to bring back: every file is as it was last seen"
+        yield "nothing to restore: every file is as it was last seen"
     if known.more:
         yield f"{known.more} more: --limit, or --list PATH"
     if known.elsewhere:
@@ -186,7 +189,7 @@ def _difference_lines(shown: versions.VersionDifference) -> Iterable[str]:
 
 def _restored_lines(restored: versions.RestoredVersion) -> Iterable[str]:
     version = restored.restored
-    yield f"{visible(restored.file)}: {plural(version.size, 'byte')} brought back"
+    yield f"{visible(restored.file)}: {plural(version.size, 'byte')} restored"
     yield f"  as {_origin(version)}"
     if restored.replaced is not None:
         yield f"  the content before that is kept as {restored.replaced[:_SHORT]}"
@@ -194,5 +197,5 @@ def _restored_lines(restored: versions.RestoredVersion) -> Iterable[str]:
 
 def _origin(version: versions.KnownVersion) -> str:
     if version.agent is None:
-        return f"it stood {version.left_by}, {version.at}"
+        return f"it was {version.left_by}, {version.at}"
     return f"left by {version.agent} ({visible(version.left_by)}), {version.at}"

@@ -42,7 +42,7 @@ SECTIONS = {
 
 @click.command("hook", cls=LazyGroup, sections=SECTIONS, no_args_is_help=False)
 def hook() -> None:
-    """Stop an agent before it edits a file that another agent holds."""
+    """Refuse an agent's edits of files that another agent holds."""
 
 
 @derive("hook.install", tools.install, f"""
@@ -73,16 +73,16 @@ def install(installed: tools.InstalledHooks) -> Iterable[str]:
 
 @derive("hook.uninstall", tools.uninstall, f"""
     {TOOL} = tool
-    --all = everywhere  In all worktrees; all tools if none named
+    --all = everywhere  In all worktrees; without TOOL, for all tools.
 """, group=hook)  # fmt: skip
 def uninstall(removed: tools.UninstalledHooks) -> Iterable[str]:
-    """Take our hooks out of TOOL's settings and put back what was there.
+    """Remove our hooks from TOOL's settings and restore what was there.
 
-    Files that nobody changed since are restored byte for byte; others keep their changes. Where
-    other worktrees share the same hooks, this is refused and says which; --all takes them out of
-    every worktree, and without TOOL everything of every tool.
+    Files that were not changed since are restored byte for byte; others keep their changes. If
+    other worktrees share the same hooks, Moot refuses and names them; --all removes the hooks from
+    every worktree, and without TOOL those of every tool.
 
-    Only people do this: it is refused to agents, and below a coding tool or `moot run`.
+    For people only: Moot refuses agents, and programs that a coding tool or `moot run` started.
 
     Examples:
       moot hook uninstall claude
@@ -94,7 +94,7 @@ def uninstall(removed: tools.UninstalledHooks) -> Iterable[str]:
 
 @derive("hook.status", tool_checks.status, group=hook)
 def status(found: tool_checks.HookStatus) -> Iterable[str]:
-    """Each tool in each worktree: set up, trusted, last heard of; what is wrong, and what to type.
+    """Show each tool in each worktree: set up, trusted, last call; what is wrong, and the fix.
 
     Tools that are neither set up nor on PATH are only in --json.
 
@@ -111,9 +111,9 @@ def status(found: tool_checks.HookStatus) -> Iterable[str]:
 def test(tried: tool_checks.TriedHooks) -> Iterable[str]:
     """Send an edit through TOOL's installed hook, exactly as the tool would: it must be refused.
 
-    The file is one that no agent may write. Nothing is written, and nothing goes on record. Where
-    TOOL is told to start `moot mcp`, that is started, too, and must offer its tools. The exit code
-    is 1 if the answer is not the refusal, or the server does not answer.
+    The file is one that no agent may write. Nothing is written, and nothing goes on record. If TOOL
+    is set up to start `moot mcp`, the server is started too, and must offer its tools. The exit
+    code is 1 if the edit is not refused, or the server does not answer.
 
     Examples:
       moot hook test claude
@@ -149,7 +149,10 @@ def git(shell: Shell, name: str, arguments: tuple[str, ...]) -> None:
 
 
 WIDTH: Final = 80
-_READING: Final = {"silent": "silent on reading", "outdated": "reading not told yet"}
+_READING: Final = {
+    "silent": "no notices on reading",
+    "outdated": "notices on reading need a reinstall",
+}
 _INDENT: Final = " " * 16
 
 
@@ -194,7 +197,7 @@ def _tool_lines(row: ToolHooks) -> Iterator[str]:
     word, colour = ("off", "red") if row.wrong else ("on", "green")
     if not row.installed and not row.findings:
         word, colour = "off", "yellow"
-    facts = [_last_spoke(row)] if row.tool != "git" else []
+    facts = [_last_call(row)] if row.tool != "git" else []
     if row.trusted is not None:
         facts.insert(0, "trusted" if row.trusted else "not trusted")
     if row.mcp_file is not None:
@@ -220,10 +223,10 @@ def _tool_lines(row: ToolHooks) -> Iterator[str]:
         yield f"{_INDENT}{paint(visible(row.mend), 'bold')}"
 
 
-def _last_spoke(row: ToolHooks) -> str:
+def _last_call(row: ToolHooks) -> str:
     if row.last_spoke_at is None:
-        return "not heard from yet"
-    return f"last spoke {row.last_spoke_at[:19].replace('T', ' ')} UTC"
+        return "not called yet"
+    return f"last called {row.last_spoke_at[:19].replace('T', ' ')} UTC"
 
 
 def _short(file: str, worktree: str) -> str:
@@ -234,7 +237,7 @@ def _short(file: str, worktree: str) -> str:
 
 def test_lines(tried: TriedHooks) -> Iterator[str]:
     word, colour = ("passed", "green") if tried.passed else ("failed", "red")
-    ending = "it was refused, as it must be" if tried.passed else "it was not refused as it must be"
+    ending = "Moot refused it, as it must" if tried.passed else "Moot did not refuse it, as it must"
     yield f"{tried.tool}: {paint(word, colour)}: an edit was sent through its hook; {ending}"
     yield f"settings  {visible(tried.file)}"
     yield f"command   {visible(tried.command)}"
@@ -256,9 +259,9 @@ def test_lines(tried: TriedHooks) -> Iterator[str]:
 def mcp(shell: Shell) -> None:
     """Serve eight tools to a model, on standard input and output.
 
-    A coding tool starts this and ends it; docs/how-to/use-mcp.md says how to tell it to. Under
-    MOOT_AGENT (`moot run` sets it) the model acts as that agent, else an agent of its own joins
-    with the first call and leaves at the end.
+    A coding tool starts this and ends it; docs/how-to/use-mcp.md shows how to set it up. Under
+    MOOT_AGENT (`moot run` sets it) the model acts as that agent; otherwise a new agent joins with
+    the first call and leaves at the end.
 
     \b
     Examples:

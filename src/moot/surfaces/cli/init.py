@@ -30,12 +30,12 @@ def init(
     Writes `.moot/` in the root of the main worktree (ignored by git) and the keys into your key
     folder. Running it again changes nothing. If a passphrase, of at least 8 characters, can be
     asked for (or is in MOOT_PASSPHRASE_FILE), your own key `operator` is made as well.
-    BB_AGENT_STALE_MINUTES, if it is set now, is from then on the time after which an agent here
-    counts as stale. If a ledger was made in this folder before, the answer says so: a new ledger
-    does not continue its record.
+    If BB_AGENT_STALE_MINUTES is set now, it becomes the time after which an agent here counts as
+    stale. If a ledger was made in this folder before, the answer says so: a new ledger does not
+    continue its record.
 
-    With --join the ledger is one that another machine keeps (`moot keep`, `moot invite`); here is
-    a copy of it, fetched and verified, and the agents' keys of this machine.
+    With --join, this machine shares a ledger that another machine keeps (`moot keep`, `moot
+    invite`). It gets a verified copy of the ledger, and keeps the keys of its own agents.
 
     At a terminal it offers to set up git and all coding tools on PATH. Your yes also tells the
     tools to trust these hooks, and the server that some of them start (docs/how-to/use-mcp.md).
@@ -96,7 +96,7 @@ def _offer_hooks(shell: Shell, made: workspaces.MadeWorkspace) -> workspaces.Mad
 
 
 def _has_coding_tool(made: workspaces.MadeWorkspace) -> bool:
-    """Git alone edits nothing."""
+    """Return whether there is more than git, which edits nothing by itself."""
     return any(program in CODING_TOOLS for program in made.programs)
 
 
@@ -107,8 +107,8 @@ def _question(offered: Sequence[str]) -> str:
         for what, tools in yes_to.items()
         if (asking := [tool for tool in offered if tool in tools])
     ]
-    told = f" (this also tells {', and '.join(kept)})" if kept else ""
-    return f"let {', '.join(offered)} ask moot before they edit{told}?"
+    trust = f" (this also tells {', and '.join(kept)})" if kept else ""
+    return f"let {', '.join(offered)} ask moot before they edit{trust}?"
 
 
 def _lines(made: workspaces.MadeWorkspace, *, asked: bool) -> Iterable[str]:
@@ -128,8 +128,8 @@ def _lines(made: workspaces.MadeWorkspace, *, asked: bool) -> Iterable[str]:
         reached = f", up to checkpoint {known.checkpoint}" if known.checkpoint else ""
         yield f"an earlier ledger was made in this folder: {known.origin}{reached}"
     if made.earlier:
-        yield "its record is not continued by this one; to bring it back, restore the earlier .moot"
-        yield "from a backup, in the place of this one: the keys are still in your key folder"
+        yield "this one does not continue its record; to use the earlier one, replace this .moot by"
+        yield "the earlier .moot from a backup: its keys are still in your key folder"
     yield from _hook_lines(made, asked=asked)
 
 
@@ -145,11 +145,10 @@ def _hook_lines(made: workspaces.MadeWorkspace, *, asked: bool) -> Iterable[str]
     [VALUE]]
 """)  # fmt: skip
 def config(shown: settings.Config) -> Iterable[str]:
-    """Settings of this workspace: all, one, or a new value for one.
+    """Show the settings of this workspace, or one of them, or give one a new value.
 
-    A new value is a person's signed act in the record, so it needs your own key.
-    BB_AGENT_STALE_MINUTES changes only what you are shown; what may be taken over goes by the
-    workspace's setting as well.
+    A person signs a new value in the record, so it needs your own key. BB_AGENT_STALE_MINUTES
+    changes only what you see; takeovers also follow the workspace's setting.
 
     Examples:
       moot config
@@ -158,5 +157,5 @@ def config(shown: settings.Config) -> Iterable[str]:
     """
     if shown.changed_by is not None:
         (setting,) = shown.settings
-        return [f"{setting.key} is {setting.value} from now on, by {shown.changed_by}"]
+        return [f"{setting.key} is now {setting.value}, set by {shown.changed_by}"]
     return table((setting.key, f"{setting.value}  ({setting.about})") for setting in shown.settings)

@@ -152,8 +152,8 @@ def list_machines(shown: api.MachineList) -> Iterator[str]:
         times = (
             "" if at is None else in_local_time(at) for at in (row.joined_at, row.last_seen_at)
         )
-        gone = "left" if row.has_left else "taken off" if row.is_revoked else ""
-        mark = gone or ("this one" if row.here else "")
+        ended = "left" if row.has_left else "removed" if row.is_revoked else ""
+        mark = ended or ("this one" if row.here else "")
         rows.append((row.name, str(row.agents), *times, row.version, mark))
     yield from table(rows)
     if shown.why_old is not None:
@@ -161,7 +161,7 @@ def list_machines(shown: api.MachineList) -> Iterator[str]:
 
 
 @derive("machine.revoke", api.revoke_machine, "NAME", group=machine)
-def revoke(gone: api.MachineRow) -> Iterator[str]:
+def revoke(removed: api.MachineRow) -> Iterator[str]:
     """Remove a machine from this ledger: from now on the keeper refuses all its requests.
 
     What its agents signed stays on record; if their keys may have been misused, revoke those as
@@ -170,7 +170,7 @@ def revoke(gone: api.MachineRow) -> Iterator[str]:
     Examples:
       moot machine revoke laptop
     """
-    yield f"{gone.name} is removed from this ledger"
+    yield f"{removed.name} is removed from this ledger"
 
 
 @derive("machine.move_here", session_owners.move_here, """

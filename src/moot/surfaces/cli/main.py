@@ -22,7 +22,7 @@ from moot.surfaces.terminal.answer import (
     REFUSED,
     UNPROVEN,
     USAGE,
-    Unheard,
+    OutputFailed,
     print_error,
     silence,
 )
@@ -48,15 +48,15 @@ SECTIONS: Final = read_sections("""
         send     mail.writing:send          send a checked message to other agents
         inbox    mail.reading:inbox         what is new for you
         handoff  presence.event:handoff     pass work on
-        blocked  presence.event:blocked     say what you need to go on, and from whom
-        plan     presence.event:plan        the page that the agents of one work share
-        undo     guard:undo                 bring back what was in a file before
+        blocked  presence.event:blocked     say what you need to continue, and from whom
+        plan     presence.event:plan        show or change the shared plan of a work item
+        undo     guard:undo                 restore an earlier version of a file
         agenda   presence.agenda:agenda     what is due, for whom, by when
         decide   decisions.rulings:decide   approve, veto or amend, as a person
         outcome  decisions.rulings:outcome  say how a decision turned out
-        track    decisions.rulings:track    how often each voice was right
-        report   decisions.reports:report   how anything went, by its id, as a page
-        receipt  decisions.reports:receipt  a decision as a file that proves itself
+        track    decisions.rulings:track    how often each participant was right
+        report   decisions.reports:report   a page about a decision, debate, trace, ...
+        receipt  decisions.reports:receipt  a decision as a file that anyone can verify
         verify   ledger.reading:verify      is the record intact and complete?
         demo     demo:demo                  see it work, in a temporary folder
         doctor   ledger.keeping:doctor      what is wrong here, and how to fix it
@@ -109,8 +109,10 @@ MORE: Final = read_sections("""
 @click.version_option(VERSION, prog_name="moot")
 @click.option("--as", "acting", metavar="NAME", help="Act as this agent, if MOOT_AGENT names none.")
 @click.option("--home", type=click.Path(path_type=Path), help="Use this workspace.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON envelope, here or after.")
-@click.option("--utc", is_flag=True, help="Show whole times in UTC, as on record, here or after.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON envelope; also valid after COMMAND."
+)
+@click.option("--utc", is_flag=True, help="Show full times in UTC; also valid after COMMAND.")
 @click.pass_context
 def cli(
     ctx: click.Context, acting: str | None, home: Path | None, as_json: bool, utc: bool
@@ -174,7 +176,7 @@ def _run(shell: Shell, arguments: list[str], root: click.Command) -> int:
         os.environ[UTC_VARIABLE] = "1"
     try:
         return _invoke(root, arguments, shell)
-    except Unheard as error:
+    except OutputFailed as error:
         return _tell_aside(shell, error)
     except MootError as error:
         return _tell(shell, error, error.exit_code)
@@ -220,9 +222,9 @@ def _tell(shell: Shell, error: MootError, code: int) -> int:
         print_error(shell.command, error, shell.json)
     except BrokenPipeError:
         silence(sys.stdout)
-    except Unheard as unheard:
+    except OutputFailed as failed:
         print_error(shell.command, error, False)
-        return _tell_aside(shell, unheard)
+        return _tell_aside(shell, failed)
     return code
 
 
@@ -232,15 +234,15 @@ def _name_as_operative(error: MootError, code: int) -> int:
 
     error.hint = name_as_operative(error.hint)
     error.findings = tuple(
-        replace(one, hint=name_as_operative(one.hint or "")) for one in error.findings
+        replace(each, hint=name_as_operative(each.hint or "")) for each in error.findings
     )
     return REFUSED if code in (UNPROVEN, CANNOT_RUN) else code
 
 
-def _tell_aside(shell: Shell, unheard: Unheard) -> int:
+def _tell_aside(shell: Shell, failed: OutputFailed) -> int:
     silence(sys.stdout)
-    print_error(shell.command, unheard, False)
-    return unheard.exit_code
+    print_error(shell.command, failed, False)
+    return failed.exit_code
 
 
 def _is_stuck(stream: TextIO) -> bool:
@@ -269,26 +271,26 @@ def _usage(shell: Shell, error: click.UsageError) -> int:
     path = error.ctx.command_path if error.ctx else "moot"
     hint = f"`{path} --help` shows how"
     shell.command = shell.command or ".".join(path.split()[1:]).replace("-", "_")
-    said = " ".join(error.format_message().split())  # click puts each choice on its own line
+    message = " ".join(error.format_message().split())  # click puts each choice on its own line
     option = error.option_name if isinstance(error, click.NoSuchOption) else ""
     if path.startswith("moot ") and option in _BEFORE_THE_COMMAND:
-        said = f"{option} belongs before the command"
+        message = f"{option} belongs before the command"
         hint = f"moot {option} {_BEFORE_THE_COMMAND[option]} {path.removeprefix('moot ')} ..."
-    return _tell(shell, MootError("usage", said, hint=hint), USAGE)
+    return _tell(shell, MootError("usage", message, hint=hint), USAGE)
 
 
 def _unexpected(shell: Shell, error: Exception) -> int:
     """Report a full disk, a closed stream or missing permission as such; all else is a bug."""
     if isinstance(error, OSError) and _is_stuck(sys.stdout):  # click's own help
-        return _tell_aside(shell, Unheard(error, done=False))
+        return _tell_aside(shell, OutputFailed(error, done=False))
     if isinstance(error, PermissionError) and error.filename is not None:
         return _tell(shell, _not_permitted(error), CANNOT_RUN)
     return _report_bug(shell, error)
 
 
 def _not_permitted(error: PermissionError) -> MootError:
-    said = f"{error.filename}: {error.strerror}"
-    return MootError("not_permitted", said, hint="check its permissions and those of its folder")
+    message = f"{error.filename}: {error.strerror}"
+    return MootError("not_permitted", message, hint="check its permissions and those of its folder")
 
 
 def _report_bug(shell: Shell, error: Exception) -> int:

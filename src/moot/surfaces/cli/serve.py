@@ -104,8 +104,6 @@ def _listening(
             "without TLS others could read the page on its way through the network",
             hint="add --certificate FILE --key FILE, or omit --listen",
         )
-    if certificate is not None and listen is None:
-        raise click.UsageError("--certificate belongs to --listen")
     return Listening(listen or LOOPBACK, port, certificate, key, names)
 
 

@@ -66,7 +66,7 @@ def uninstall(done: uninstalling.Uninstalled) -> Iterator[str]:
     settings stay; the answer lists where they are and how to remove them. Running it again changes
     nothing.
 
-    Only people do this: it is refused to agents, and below a coding tool or `moot run`.
+    For people only: Moot refuses agents, and programs that a coding tool or `moot run` started.
 
     Examples:
       moot uninstall

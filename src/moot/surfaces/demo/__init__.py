@@ -2,17 +2,16 @@
 
     act_decision.py     act 2: three voices disagree, one changes its mind, the vote passes, and
                         the person vetoes
-    act_machines.py     --machines: clones with key folders of their own share one ledger; the
-                        keeper is killed, and then shows less than it did before
-    act_proof.py        act 3: the record goes to somebody else
-    act_reservation.py  act 1: a file is held
+    act_machines.py     --machines: several machines share one ledger; the keeper is killed, and
+                        later rolled back
+    act_proof.py        act 3: anyone can verify the record; edited copies are detected
+    act_reservation.py  act 1: Moot refuses an edit of a file that another agent holds
     act_whole_path.py   `--full`: one matter through all five protocols, from BLOCKED to
                         verified claims
-    acts.py             the acts in their order, and what they leave
-    scripted_voices.py  what the scripted voices say
-    stage.py            where the demonstration plays: a folder of its own, its own keys, and
-                        real processes
+    acts.py             the acts in their order, and the files they leave
+    scripted_voices.py  the answers and entries of the scripted participants
+    stage.py            the folder, keys and processes of the demonstration
 
-Lines with a `point` are what came of it, and are shown unless all commands are asked for. Every
-`$ ...` line is what was run, and can be typed as it stands; what follows it is what it printed.
+Lines with a `point` are results, which are always shown; --commands shows all lines. Every `$ ...`
+line is a command that was run, and can be typed as shown; its output follows.
 """

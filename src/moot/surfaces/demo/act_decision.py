@@ -19,7 +19,7 @@ PAGE, FIRST_PAGE = "decision.html", "first-version.html"
 
 
 def play(stage: DemoStage, ask: AskPerson) -> Lines:
-    yield stage.title("Act 2", "three voices decide, and a person has the last word")
+    yield stage.title("Act 2", "three voices decide, and a person rules on the result")
     stage.write("notes.md", scripted_voices.NOTES)
     yield say("Scripted voices, so that it runs without a model and a network.")
     yield say("Each seals its answer; when a checkpoint covers all seals, all are opened.")
@@ -31,11 +31,11 @@ def play(stage: DemoStage, ask: AskPerson) -> Lines:
     )
     yield from _who_changed(stage, "q-1")
     last = "q-1"
-    # At a terminal whoever sits there is the person; elsewhere the script vetoes.
+    # At a terminal the user rules; elsewhere the script vetoes.
     ruling, reason = ask("q-1") or ("veto", scripted_voices.VETO)
     if ruling == "veto":
         yield from stage.moot(*_decide("q-1", "veto", reason), how=_under_persons_key(stage))
-        yield say("The reason stands in the context of the second version; they argue again.")
+        yield say("The reason is in the context of the second decision; they argue again.")
         _write_voices(stage, scripted_voices.SECOND)
         yield from stage.moot("ask", "--resume", "q-2", how=_ASKED)
         last, ruling, reason = "q-2", "approve", scripted_voices.APPROVAL
@@ -45,7 +45,7 @@ def play(stage: DemoStage, ask: AskPerson) -> Lines:
 
 
 def _write_voices(stage: DemoStage, scripts: dict[str, Any]) -> str:
-    """What the voices will say, each in a file of its own; gives what `--with` takes."""
+    """Write a script for each voice, and return the value for `--with`."""
     files = {name: f"../voices/{name.partition('-')[2]}.json" for name in scripts}
     for name, script in scripts.items():
         stage.write(files[name], scripted_voices.as_script(script))
@@ -53,7 +53,7 @@ def _write_voices(stage: DemoStage, scripts: dict[str, Any]) -> str:
 
 
 def _who_changed(stage: DemoStage, decision: str) -> Lines:
-    """Which entries moved whom, as the page shows it, which is drawn from the record."""
+    """Show which entries changed whose mind, as the report does."""
     blocks = stage.data("report", decision)["report"]["blocks"]
     (table,) = [block for block in blocks if block.get("title", "").startswith("Who changed")]
     for row in table.get("rows", []):

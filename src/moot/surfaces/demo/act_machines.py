@@ -1,15 +1,15 @@
-"""--machines: clones with key folders of their own share one ledger; the keeper is killed, and then
-shows less than it did before."""
+"""--machines: several machines share one ledger; the keeper is killed, and later rolled back.
+
+Each machine is a clone with its own key folder.
+"""
 
 from __future__ import annotations
 
-import json
 import shutil
 import socket
 import subprocess
 import threading
 import time
-from collections.abc import Callable
 from typing import Any, Final
 
 from moot.surfaces.demo.stage import (
@@ -20,7 +20,6 @@ from moot.surfaces.demo.stage import (
     Line,
     Lines,
     grep,
-    only,
     say,
     wait,
 )
@@ -30,11 +29,10 @@ AGENTS: Final = ("coral-finch", "amber-otter", "teal-crane", "jade-heron", "zinc
 FILE: Final = "src/auth/cache.py"
 WRITES: Final = 6
 _LONGEST_WAIT: Final = 60.0
-_REASON: Final = only('"permissionDecision": "[a-z]+"|"reason": "[^(]*')
 
 
 class MachineOnStage(DemoStage):
-    """One machine: its own clone and its own keys, in a folder of its own."""
+    """One machine: a folder with its own clone and its own keys."""
 
     def __init__(self, stage: DemoStage, name: str, agent: str) -> None:
         super().__init__(stage.out / "machines" / name)
@@ -49,14 +47,14 @@ class MachineOnStage(DemoStage):
 
 
 class MachinesAct:
-    """Played line by line; `told` fills up on the way."""
+    """Played line by line; `results` fills up on the way."""
 
     def __init__(self, stage: DemoStage, count: int) -> None:
         self._stage = stage
         self._count = count
         self._keeper: subprocess.Popen[bytes] | None = None
         self._port = _free_port()
-        self.told: dict[str, Any] = {"count": count}
+        self.results: dict[str, Any] = {"count": count}
 
     def play(self) -> Lines:
         yield self._stage.title("Machines", f"{self._count} clones, {self._count} key folders")
@@ -64,9 +62,9 @@ class MachinesAct:
         machines = [MachineOnStage(self._stage, name, agent) for name, agent in pairs]
         try:
             yield from self._set_up(machines)
-            yield from self._stopped(machines[1], machines[-1])
-            yield from self._killed(machines)
-            yield from self._rolled_back(machines)
+            yield from self._refuse_edit(machines[1], machines[-1])
+            yield from self._kill_keeper(machines)
+            yield from self._roll_back(machines)
         finally:
             self._kill()
 
@@ -82,14 +80,15 @@ class MachinesAct:
         yield from build.in_git("commit", "--quiet", "-m", "first")
         yield from build.moot("init")
         yield from self._start(build)
-        yield say(f"{build.name} keeps the ledger for the others; each joins by one word.", True)
+        yield say(f"{build.name} keeps the ledger; the others join by invitation.", True)
         for machine in machines[1:]:
-            word = build.data("invite")["invitation"]
+            invitation = build.data("invite")["invitation"]
             yield Line("run", "moot invite")
             self._clone(build, machine)
             yield from machine.begin()
             joined = DemoCall(point="joined", part=grep("joined|copied"))
-            yield from machine.moot("init", "--join", word, "--name", machine.name, how=joined)
+            words = ("init", "--join", invitation, "--name", machine.name)
+            yield from machine.moot(*words, how=joined)
         for machine in machines:
             yield from machine.moot("agent", "register", machine.agent)
 
@@ -100,28 +99,19 @@ class MachinesAct:
         words = ("clone", "--quiet", str(build.repository), str(machine.repository))
         subprocess.run((build.git, *words), check=True, capture_output=True, timeout=_LONGEST_WAIT)
 
-    def _stopped(self, holder: MachineOnStage, other: MachineOnStage) -> Lines:
+    def _refuse_edit(self, holder: MachineOnStage, other: MachineOnStage) -> Lines:
         yield from holder.moot("reserve", "src/auth", how=DemoCall(settings=holder.own))
         yield say(f"{holder.agent} on {holder.name} holds src/auth.", point=True)
         yield say(f"{other.agent} on {other.name} is about to write there; its hook asks:", True)
-        call = {
-            "hook_event_name": "PreToolUse",
-            "session_id": "1",
-            "cwd": str(other.repository),
-            "tool_name": "Write",
-            "tool_input": {"file_path": FILE, "content": "LIMIT = 5\n"},
-        }
-        other.write("../edit.json", json.dumps(call) + "\n")
-        asking = DemoCall(part=_REASON, settings=other.own, read="../edit.json", point=".")
         printed = []
-        for line in other.moot("hook", "claude", how=asking):
+        for line in other.ask_hook(other.agent, FILE):
             printed.append(line.text)
             yield line
         if not any("deny" in text for text in printed):
             raise other.failed("the edit was not refused")
-        self.told["refused"] = True
+        self.results["refused"] = True
 
-    def _killed(self, machines: list[MachineOnStage]) -> Lines:
+    def _kill_keeper(self, machines: list[MachineOnStage]) -> Lines:
         build, writer = machines[0], machines[1]
         yield say(
             f"{writer.agent} reserves {WRITES} more files; meanwhile the keeper is killed.", True
@@ -142,22 +132,21 @@ class MachinesAct:
         for machine in machines:
             held = {row["scope"] for row in machine.data("scope", "list")["reservations"]}
             if not set(acknowledged) <= held or len(acknowledged) != WRITES:
-                raise machine.failed(f"{set(acknowledged) - held} was acknowledged and is gone")
-        verdicts = [machine.data("verify") for machine in machines]
-        if {one["verdict"] for one in verdicts} != {"valid"}:
-            raise build.failed("a machine's record does not hold")
-        self.told |= {"acknowledged": len(acknowledged), "lost": 0}
+                raise machine.failed(f"{set(acknowledged) - held} was acknowledged and is missing")
+        if {machine.data("verify")["verdict"] for machine in machines} != {"valid"}:
+            raise build.failed("a machine's record is not intact")
+        self.results |= {"acknowledged": len(acknowledged), "lost": 0}
         yield say(
-            f"All {WRITES} that were acknowledged are on record, once, on all {len(machines)}"
+            f"All {WRITES} acknowledged reservations are on record, once, on all {len(machines)}"
             " machines; every record is intact.",
             point=True,
         )
 
-    def _rolled_back(self, machines: list[MachineOnStage]) -> Lines:
+    def _roll_back(self, machines: list[MachineOnStage]) -> Lines:
         build, others = machines[0], machines[1:]
         ledger = build.repository / ".moot" / "ledger.db"
         yield say(
-            "The keeper's owner puts back an older ledger, and hides that from themselves.", True
+            "The keeper's owner restores an older ledger, and deletes what would show it.", True
         )
         self._kill()
         build.data("ledger", "backup", "../older.db")
@@ -175,17 +164,17 @@ class MachinesAct:
         yield from self._start(build)
         found = []
         for machine in others:
-            told = DemoCall(expect=1, part=grep("^error"), settings=machine.own, point=".")
+            refused = DemoCall(expect=1, part=grep("^error"), settings=machine.own, point=".")
             yield say(f"{machine.name}:", point=True)
-            yield from machine.moot("reserve", "src/newer.py", how=told)
+            yield from machine.moot("reserve", "src/newer.py", how=refused)
             found.append(machine.name)
-        self.told["found_by"] = found
+        self.results["found_by"] = found
 
     def _start(self, build: MachineOnStage) -> Lines:
         listen = f"127.0.0.1:{self._port}"
         yield Line("run", f"moot keep --listen {listen} &")
         self._keeper = build.background("keep", "--listen", listen)
-        _wait(build, "the keeper never listened", lambda: _listens(self._port))
+        build.wait_until(lambda: _listens(self._port), "the keeper never listened")
 
     def _kill(self) -> None:
         if self._keeper is not None:
@@ -199,7 +188,7 @@ class MachinesAct:
 def _reserve_all(
     machine: MachineOnStage, acknowledged: list[str], started: threading.Event
 ) -> None:
-    """One after the other; whatever was not acknowledged is asked for again."""
+    """Reserve one scope after the other; repeat each until it is acknowledged."""
     end = time.monotonic() + _LONGEST_WAIT
     number = 0
     while number < WRITES and time.monotonic() < end:
@@ -224,11 +213,3 @@ def _listens(port: int) -> bool:
     except OSError:
         return False
     return True
-
-
-def _wait(stage: DemoStage, otherwise: str, done: Callable[[], bool]) -> None:
-    end = time.monotonic() + _LONGEST_WAIT
-    while not done():
-        if time.monotonic() > end:
-            raise stage.failed(otherwise)
-        time.sleep(0.1)

@@ -1,5 +1,7 @@
-"""Act 3: the record goes to somebody else. One byte changed, or the last event deleted, is named;
-two checkers that share no code say the same."""
+"""Act 3: anyone can verify the record; edited copies are detected.
+
+Two verifiers that share no code name the same place: a changed byte, or a deleted last event.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,7 @@ def play(stage: DemoStage, verdicts: Verdicts) -> Lines:
         yield say(f"{what}: {name}", point=True)
         yield from _checked(stage, verdicts, name, expected, what)
     yield from _lie(stage, verdicts)
-    yield say("The untouched one is still intact, and so is the workspace itself.", point=True)
+    yield say("The original is still intact, and so is the workspace itself.", point=True)
     yield from _checked(stage, verdicts, RECORD, "valid", "the record, untouched")
     yield from stage.go(stage.repository)
     yield from stage.moot("verify", how=DemoCall(part=FIRST))
@@ -42,18 +44,18 @@ def play(stage: DemoStage, verdicts: Verdicts) -> Lines:
 
 
 def _lie(stage: DemoStage, verdicts: Verdicts) -> Lines:
-    """The readable part of a receipt is signed for as well."""
+    """Change the readable part of a receipt, which is signed as well."""
     made = json.loads((stage.out / RECEIPT).read_bytes())
     made["says"]["argument"]["dissent"] = []
     text = json.dumps(made, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     (stage.out / LIE).write_text(text + "\n", encoding="utf-8")
-    what = "the dissent taken out of the receipt"
+    what = "the dissent removed from the receipt"
     yield say(f"{what}: {LIE}", point=True)
     yield from _checked(stage, verdicts, LIE, "tampered", what)
 
 
 def _checked(stage: DemoStage, verdicts: Verdicts, file: str, expected: str, what: str) -> Lines:
-    """Both checkers must say the same; anything else is a bug worth a loud end."""
+    """Check a file with both verifiers; fail if they disagree."""
     code = 0 if expected == "valid" else 1
     words = (file, "--trust", TRUST)
     yield from stage.moot("verify", *words, how=DemoCall(expect=code, part=FIRST, point="."))
@@ -63,14 +65,14 @@ def _checked(stage: DemoStage, verdicts: Verdicts, file: str, expected: str, wha
     theirs = stage.answer(*stage.alone, *words, "--json")
     places = [side["first_bad"] and side["first_bad"]["line"] for side in (ours, theirs)]
     if {ours["verdict"], theirs["verdict"]} != {expected} or places[0] != places[1]:
-        raise stage.failed(f"the two checkers disagree about {file}")
+        raise stage.failed(f"the two verifiers disagree about {file}")
     if places[0] is not None:
         yield say(f"Both name the same place: line {places[0]} of the record.")
     verdicts.append({"what": what, "file": file, **ours, "standalone": theirs})
 
 
 def change_a_byte(body: list[bytes]) -> list[bytes]:
-    """How sure an objection was: 0.7 becomes 0.1, inside a signed event."""
+    """Change the confidence of an objection from 0.7 to 0.1, inside a signed event."""
     for number, line in enumerate(body):
         envelope = json.loads(line)
         payload = base64.b64decode(envelope.get("payload", ""))
@@ -88,7 +90,7 @@ def delete_the_last_event(body: list[bytes]) -> list[bytes]:
 
 
 def refitted(header: bytes, body: list[bytes]) -> bytes:
-    """The header that fits: it needs no key, so it protects only against accidents."""
+    """Return a header that fits the body: it needs no key, so it protects only from accidents."""
     fields = json.loads(header)
     fields |= {"digest": hashlib.sha256(b"".join(body)).hexdigest(), "lines": len(body)}
     return json.dumps(fields, sort_keys=True, separators=(",", ":")).encode() + b"\n"

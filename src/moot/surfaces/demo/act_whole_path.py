@@ -1,6 +1,6 @@
 """`--full`: one matter through all five protocols, from BLOCKED to verified claims.
 
-In a repository of its own, where agents go stale as late as usual.
+It runs in another repository, with the usual stale time.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ _ONE: Final = DemoCall(part=FIRST)
 
 
 def play(before: DemoStage) -> Lines:
-    stage = before.beside("payments")
-    yield stage.title("The whole path", "stuck, argued, decided, done, proved")
+    stage = before.make_sibling("payments")
+    yield stage.title("The whole path", "blocked, argued, decided, done, proved")
     yield from stage.enter(before)
     yield from _set_up(stage)
     yield from _argue(stage)
@@ -47,7 +47,7 @@ def _set_up(stage: DemoStage) -> Lines:
 
 
 def _argue(stage: DemoStage) -> Lines:
-    yield say("amber-otter is stuck, says so, and the three of them argue about it.")
+    yield say("amber-otter is blocked, says so, and the three of them argue about it.")
     stuck = ("--subject", "Payments fail", "--blocker", "The sandbox rejects every card.")
     need = ("--requested-action", "Say which sandbox to use.", "--work", "pay-7")
     yield from stage.moot("--as", OTTER, "blocked", CRANE, *stuck, *need)
@@ -99,7 +99,7 @@ def _work(stage: DemoStage) -> Lines:
 
 
 def _close(stage: DemoStage) -> Lines:
-    yield say("The message that began it is answered, and the whole path can be told and proved.")
+    yield say("The first message gets its answer, and the record proves the whole path.")
     yield from stage.moot("--as", CRANE, "flow", "done-to-ack", TRACE)
     yield from stage.moot("--as", OTTER, "release", "--all")
     yield from stage.moot("story", TRACE, how=DemoCall(part=grep("^[0-9]+[.] |begun for")))

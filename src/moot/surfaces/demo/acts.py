@@ -1,4 +1,4 @@
-"""The acts in their order, and what they leave."""
+"""The acts in their order, and the files they leave."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Demonstration:
 
     def play(self) -> Lines:
         stage = self._stage
-        yield say("It plays in a folder of its own. Who types along begins with these lines:")
+        yield say("It runs in its own folder. To type along, begin with these lines:")
         yield from stage.begin()
         yield from act_reservation.play(stage)
         yield from act_decision.play(stage, self._ask)
@@ -44,13 +44,13 @@ class Demonstration:
 
     @property
     def machines(self) -> dict[str, Any] | None:
-        """What the act of several machines showed, if it is played."""
-        return self._machines.told if self._machines else None
+        """The results of the act with several machines, if it is played."""
+        return self._machines.results if self._machines else None
 
     def _end(self) -> Lines:
         stage = self._stage
         stage.act = "the end"
-        yield Line("act", "What is left to look at")
+        yield Line("act", "Files to look at")
         yield Line("out", f"the decision   {stage.out / act_decision.PAGE}", point=True)
         yield Line("out", f"who changed    {stage.out / act_decision.FIRST_PAGE}")
         if self._full:
@@ -62,4 +62,4 @@ class Demonstration:
         yield Line("out", f"the workspace  cd {place} && MOOT_KEYS={keys} {moot} status")
         yield say("Keys, repository and files stay in this folder; nothing of yours was touched.")
         turn = f"{moot} init && {moot} run -- claude"
-        yield Line("end", f"your turn, in a repository of yours: {turn}")
+        yield Line("end", f"your turn, in your own repository: {turn}")

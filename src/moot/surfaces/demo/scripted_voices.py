@@ -1,12 +1,12 @@
-"""What the scripted voices say. No model is asked; on screen and on record it says so."""
+"""The answers and entries of the scripted participants; the screen and the record label them so."""
 
 from __future__ import annotations
 
 import json
 from typing import Any, Final
 
-# What a script is asked for: its first answer to a question, how it ranks all of them with its
-# first vote, and its entries in a debate.
+# The parts of a script: the first answer to a question, the ranking of all answers with the first
+# vote, and the entries in a debate.
 ANSWER, RANKING, ENTRY = "first_answer", "ranking", "entry"
 FINCH, HERON, WREN = "coral-finch", "jade-heron", "slate-wren"
 QUESTION: Final = "Where do login sessions live: in Redis, or in Postgres?"
@@ -30,7 +30,7 @@ def _entry(stance: str, sure: float, summary: str, body: str, evidence: str = "n
 
 
 def _ranking(first_entry: Any, *ranked: str, motion: str) -> Any:
-    """All answers, best first; what it says of the motion is its first entry."""
+    """Rank all answers, best first; the first entry is the vote on the motion."""
     vote = {name: first_entry[name] for name in ("stance", "confidence")}
     other = {"stance": "neutral", "confidence": 0.5}
     return {
@@ -43,10 +43,10 @@ def _ranking(first_entry: Any, *ranked: str, motion: str) -> Any:
 def with_rankings(
     voices: dict[str, Any], motion: str, rankings: dict[str, tuple[str, ...]]
 ) -> dict[str, Any]:
-    """The same voices, each with its ranking; its first entry is the vote in it."""
+    """Add to each voice its ranking; its first entry is the vote in it."""
     return {
-        name: {**said, RANKING: [_ranking(said[ENTRY][0], *rankings[name], motion=motion)]}
-        for name, said in voices.items()
+        name: {**script, RANKING: [_ranking(script[ENTRY][0], *rankings[name], motion=motion)]}
+        for name, script in voices.items()
     }
 
 
@@ -131,7 +131,7 @@ _SECOND: Final[dict[str, Any]] = {
                 "approve",
                 0.7,
                 "A crash costs a login, and we had none this year.",
-                "Whoever is logged out logs in again; nothing else is lost with it.",
+                "Users who are logged out log in again; nothing else is lost.",
             ),
         ],
     },
@@ -184,5 +184,5 @@ SECOND: Final = with_rankings(
 )
 
 
-def as_script(said: Any) -> str:
-    return json.dumps(said, indent=1) + "\n"
+def as_script(script: Any) -> str:
+    return json.dumps(script, indent=1) + "\n"

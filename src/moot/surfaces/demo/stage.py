@@ -1,4 +1,4 @@
-"""Where the demonstration plays: a folder of its own, its own keys, and real processes."""
+"""The folder, keys and processes of the demonstration."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import shutil
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from types import MappingProxyType
@@ -21,14 +22,12 @@ from moot.core.errors import Refused, StoreFailed
 from moot.store.files import unwritable_file
 from moot.surfaces.web.server import Listening, make_server
 
-# How a person calls the programs that the demonstration runs: by name if that finds them.
-
 PYTHON: Final = Path(sys.executable).name
 _HERE: Final = Path(sys.executable).parent
 
 
 def moot() -> str:
-    """What to type for `moot` in a shell of one's own."""
+    """Return what the user types for `moot` in their own shell."""
     if shutil.which("moot"):
         return "moot"
     if (_HERE / "moot").exists():
@@ -36,8 +35,8 @@ def moot() -> str:
     return f"{shlex.quote(sys.executable)} -m moot"
 
 
-def by_name() -> list[str]:
-    """Commands after which `moot`, and the Python that has its libraries, are found by name."""
+def path_commands() -> list[str]:
+    """Return commands after which `moot` and its Python are found by name."""
     found = [f"export PATH={shlex.quote(str(_HERE))}:$PATH"]
     if moot().endswith(" -m moot"):
         found.append(f'moot() {{ {PYTHON} -m moot "$@"; }}')
@@ -48,15 +47,16 @@ Kind = Literal["act", "say", "run", "out", "wait", "end"]
 Words = tuple[str, ...]
 MOOT: Final[Words] = (sys.executable, "-P", "-m", "moot")
 CHECKER: Final = Path(__file__).parents[2] / "verify" / "standalone.py"
-# Short, so that nobody has to wait long for a dead agent to count as one.
+# Short, so that a killed agent soon counts as stale.
 STALE_MINUTES: Final = "0.05"
 USUAL_MINUTES: Final = "15"
+_LONGEST_WAIT: Final = 60.0
 
 
 class Line(NamedTuple):
-    """One line: an act's title, a remark, a command, what it printed, or what is waited for.
+    """One line: an act's title, a remark, a command, its output, or what it waits for.
 
-    Those with a `point` say what came of it; the others are shown with all commands.
+    Lines with a `point` are results; the others are shown only with --commands.
     """
 
     kind: Kind
@@ -72,12 +72,12 @@ def say(text: str, point: bool = False) -> Line:
 
 
 def wait(text: str) -> Line:
-    """What takes its time now; it stands only as long as that takes."""
+    """Say what takes time now; shown only as long as that takes."""
     return Line("wait", text)
 
 
 class Part(NamedTuple):
-    """A part of a long answer, as `shown` takes it: the line that is run says so."""
+    """A filter of a long output: `shown` is the shell command for it, `pattern` does the same."""
 
     shown: str
     pattern: re.Pattern[str]
@@ -88,12 +88,12 @@ class Part(NamedTuple):
 
 
 def grep(expression: str) -> Part:
-    """Those lines that match."""
+    """Keep the lines that match."""
     return Part(f" | grep -E {shlex.quote(expression)}", re.compile(f".*(?:{expression}).*"))
 
 
 def only(expression: str) -> Part:
-    """Only what matches."""
+    """Keep only the text that matches."""
     return Part(f" | grep -oE {shlex.quote(expression)}", re.compile(expression))
 
 
@@ -102,9 +102,9 @@ FIRST: Final = Part(" | head -1", re.compile(r".*"))
 
 
 class DemoCall(NamedTuple):
-    """How a program is run: as whom, in which settings, with what on its standard input.
+    """How a program is run: its environment, its standard input, the expected exit code.
 
-    What it prints that matches `point` is what came of it.
+    Output that matches `point` is a result.
     """
 
     expect: int = 0
@@ -127,7 +127,7 @@ class DemoStage:
         self.git = shutil.which("git")
         self.act = ""
         self.settings = {"MOOT_KEYS": str(self.keys), "BB_AGENT_STALE_MINUTES": STALE_MINUTES}
-        if self.git is None:  # a plain folder will do, and nothing above the stage is looked at
+        if self.git is None:  # use a plain folder, and do not search in the folders above it
             self.settings["MOOT_HOME"] = str(self.repository)
         self._here = self.repository
         self._env = _clean_environment(self.out)
@@ -138,26 +138,26 @@ class DemoStage:
             shutil.copy(CHECKER, self.out)
         except FileExistsError:
             raise Refused(
-                "demo_exists", f"{self.out} holds a demonstration already", hint="use another --out"
+                "demo_exists", f"{self.out} has a demonstration already", hint="use another --out"
             ) from None
         except OSError as error:
             raise unwritable_file(self.out, error) from None
 
-    def beside(self, repository: str) -> DemoStage:
-        """Another repository in the same folder, where agents go stale as late as usual."""
+    def make_sibling(self, repository: str) -> DemoStage:
+        """Make another repository in the same folder, with the usual stale time."""
         other = DemoStage(self.out, repository)
         other.repository.mkdir()
         other.settings["BB_AGENT_STALE_MINUTES"] = USUAL_MINUTES
         return other
 
     def begin(self) -> Lines:
-        """With these lines before them, the others can be typed as they are shown."""
+        """Show the commands after which the others can be typed as shown."""
         yield Line("run", f"cd {shlex.quote(str(self.repository))}")
-        yield from (Line("run", line) for line in by_name())
+        yield from (Line("run", line) for line in path_commands())
         yield self._export(self.settings)
 
     def enter(self, before: DemoStage) -> Lines:
-        """From one repository to another, with the settings that differ there."""
+        """Change from one repository to another, with the settings that differ there."""
         yield from before.go(self.repository)
         known = before.settings.items()
         yield self._export({n: v for n, v in self.settings.items() if (n, v) not in known})
@@ -168,7 +168,7 @@ class DemoStage:
         return Line("run", f"export {' '.join(named)}")
 
     def title(self, act: str, text: str) -> Line:
-        """From here on a failure is told as one of this act."""
+        """Start an act; failures name it from here on."""
         self.act = act
         return Line("act", f"{act} · {text}")
 
@@ -177,22 +177,46 @@ class DemoStage:
         self._here = place
 
     def write(self, name: str, text: str) -> Path:
-        """A file of the story, in the repository unless the name leads out of it."""
+        """Write a file, relative to the repository."""
         file = self.repository / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
         return file
 
     def moot(self, *words: str, how: DemoCall = USUAL) -> Lines:
-        """`moot ...` as its own process; the exit code must be the expected one."""
+        """Run `moot ...` as a process; the exit code must be the expected one."""
         yield from self.run("moot", MOOT, words, how)
 
+    def ask_hook(self, agent: str, file: str) -> Lines:
+        """Ask Claude Code's hook whether the agent may write the file, and show its decision."""
+        call = {
+            "hook_event_name": "PreToolUse",
+            "session_id": "1",
+            "cwd": str(self.repository),
+            "tool_name": "Write",
+            "tool_input": {"file_path": file, "content": "LIMIT = 5\n"},
+        }
+        self.write("../edit.json", json.dumps(call) + "\n")
+        decision = only('"permissionDecision": "[a-z]+"|"reason": "[^(]*')
+        how = DemoCall(
+            part=decision, settings={"MOOT_AGENT": agent}, read="../edit.json", point="."
+        )
+        yield from self.moot("hook", "claude", how=how)
+
+    def wait_until(self, is_done: Callable[[], bool], failure: str) -> None:
+        """Poll until `is_done`; after a minute, fail with this message."""
+        end = time.monotonic() + _LONGEST_WAIT
+        while not is_done():
+            if time.monotonic() > end:
+                raise self.failed(failure)
+            time.sleep(0.1)
+
     def standalone(self, *words: str, how: DemoCall = USUAL) -> Lines:
-        """The checker that is one file and shares nothing with the rest."""
+        """Run the verifier that is one file and shares nothing with the rest."""
         yield from self.run(f"{PYTHON} {CHECKER.name}", self.alone, words, how)
 
     def in_git(self, *words: str) -> Lines:
-        """Without git a plain folder does, and these steps are left out."""
+        """Run git; without git these steps are skipped."""
         if self.git is not None:
             yield from self.run("git", (self.git,), words, USUAL)
 
@@ -220,7 +244,7 @@ class DemoStage:
         return StoreFailed("demo_failed", f"{place}: {what}", hint=f"look into {self.out}")
 
     def answer(self, *words: str) -> dict[str, Any]:
-        """What a program says as JSON, whatever its exit code; not shown."""
+        """Return the JSON that a program prints, whatever its exit code; not shown."""
         done = self._process(words, USUAL)
         try:
             answer: dict[str, Any] = json.loads(done.stdout)
@@ -229,14 +253,14 @@ class DemoStage:
         return answer
 
     def data(self, *words: str) -> Any:
-        """The data of a `moot` command, not shown."""
+        """Return the data of a `moot` command; not shown."""
         envelope = self.answer(*MOOT, "--json", *words)
         if not envelope["ok"]:
             raise self.failed(f"`moot {shlex.join(words)}`: {envelope['error']['message']}")
         return envelope["data"]
 
     def background(self, *words: str) -> subprocess.Popen[bytes]:
-        """A process that goes on; it ends when its standard input is closed."""
+        """Start a process that runs until its standard input is closed."""
         return subprocess.Popen(
             (*MOOT, *words),
             cwd=self._here,
@@ -264,12 +288,12 @@ class DemoStage:
 
     @property
     def person(self) -> dict[str, str]:
-        """The setting under which the person's own key opens, as shown."""
+        """The environment variable that unlocks the person's key, as shown."""
         return {"MOOT_PASSPHRASE_FILE": os.path.relpath(self.passphrase, self._here)}
 
 
 def _clean_environment(out: Path) -> dict[str, str]:
-    """Nothing of the user's own workspace, keys or git settings takes part."""
+    """Return the environment without the user's own workspace, keys and git settings."""
     kept = {
         name: value
         for name, value in os.environ.items()
@@ -284,13 +308,11 @@ def _clean_environment(out: Path) -> dict[str, str]:
     }
 
 
-# The page beside the demonstration: a newcomer opens one address and sees it move.
-
 _ENDING_SECONDS: Final = 10.0
 
 
 class LivePage:
-    """A server for the demonstration's own workspace, which may not be there yet."""
+    """A server for `--page`: shows the demonstration's workspace, which may not exist yet."""
 
     def __init__(self, stage: DemoStage, env: Mapping[str, str]) -> None:
         session = opening.open(stage.repository, keys=stage.keys)
@@ -301,7 +323,7 @@ class LivePage:
         self._thread.start()
 
     def wait(self) -> None:
-        """Until somebody presses Ctrl-C; then it is closed."""
+        """Wait until Ctrl-C, then close the server."""
         with suppress(KeyboardInterrupt):
             self._thread.join()
         self._server.should_exit = True

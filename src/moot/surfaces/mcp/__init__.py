@@ -1,23 +1,21 @@
 """`moot mcp`: eight tools for a model, over the Model Context Protocol on standard streams.
 
-    actions.py       which operation each action of a tool is, and what the operation calls the
-                     tool's arguments
-    arguments.py     what each tool takes
+    actions.py       the operation behind each action of a tool, and the operation's names for
+                     the tool's arguments
+    arguments.py     the arguments of each tool
     calls.py         one call of a tool: checked against its types, done by the library,
                      answered with an envelope
-    conversation.py  one client's requests and notifications, handed to the SDK in the order in
-                     which they come
+    conversation.py  pass one client's requests and notifications to the SDK, in order
     identity.py      who the server acts as: the agent that started it, else one that joins with
                      the first call
     now.py           `now`: who you are, what is due and the call that does it, mail, what you
                      hold, who else works
-    results.py       answers: one envelope, with others' words marked, cut to what a model can
-                     take in
-    server.py        the server: the official SDK speaks the protocol, `calls.py` does what is
-                     asked for
+    results.py       replies: one envelope, with text of others marked, cut to a length that a
+                     model can read
+    server.py        the server: the official SDK speaks the protocol, `calls.py` does the work
     tools.py         the eight tools as a client lists them
-    wire.py          messages in and out, a line each
+    wire.py          JSON-RPC messages on standard input and output, one in each line
 
-It adds no rule: what may be done, and by whom, is decided in `moot.api`. Operations that start
-programs are not offered, and neither is what takes from others or ends something.
+It adds no rule: `moot.api` decides what may be done, and by whom. No tool starts programs, takes
+something from others or ends something.
 """

@@ -1,10 +1,10 @@
-"""Which operation each action of a tool is, and what the operation calls the tool's arguments.
+"""The operation behind each action of a tool, and the operation's names for the tool's arguments.
 
-    actions_of("scope")["reserve"].operation   ->  "reserve"
-    actions_of("scope")["reserve"].takes       ->  {"paths": "scopes", "work": "work", ...}
+    ACTIONS["scope"]["reserve"].operation   ->  "reserve"
+    ACTIONS["scope"]["reserve"].parameters  ->  {"paths": "scopes", "work": "work", ...}
 
-What has no operation here is answered with the command for the shell (`in_shell`): it takes from
-others or ends something, and a tool that says it destroys nothing must not do that.
+An action that takes from others or ends something is answered with the command for the shell
+(`in_shell`): a tool whose annotations say that it destroys nothing must not do that.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from moot.api.session import Session
 
 Values = dict[str, Any]
-# Turns what was given into what the operation takes, where renaming does not do.
+# Turns the tool's arguments into the operation's, if renaming is not enough.
 Prepare = Callable[["Session", Values], Values]
 
 
@@ -33,27 +33,27 @@ def _as_given(_session: Session, values: Values) -> Values:
 
 
 class Action(msgspec.Struct, frozen=True):
-    """`subject` is the module of the library that holds the operation, loaded when it is asked for.
+    """`subject` is the library's module with the operation, loaded when it is needed.
 
-    `takes` names the operation's parameters, with spaces between them: `paths:scopes` is renamed
-    on the way, and `!stance` must be given although the operation has a default for it.
+    `takes` lists the tool's arguments: `paths:scopes` is the operation's parameter `scopes`, and
+    `!stance` is required although the operation has a default for it.
     """
 
     subject: str
     operation: str
     takes: str = ""
     prepare: Prepare = _as_given
-    in_shell: str = ""  # the command that does it instead, with the words of its arguments
+    in_shell: str = ""  # the command that does it instead, with arguments in capitals
 
     @property
     def parameters(self) -> dict[str, str]:
-        """The tool's argument -> the operation's parameter."""
+        """Map the tool's arguments to the operation's parameters."""
         pairs = (word.lstrip("!").partition(":") for word in self.takes.split())
         return {argument: parameter or argument for argument, _, parameter in pairs}
 
     @property
     def needs(self) -> list[str]:
-        """What must be given: the operation has no default for it, or the table says so."""
+        """Return the required arguments: no default in the operation, or marked in the table."""
         known = signature_of(self.find_operation().function)
         return [
             argument
@@ -64,7 +64,7 @@ class Action(msgspec.Struct, frozen=True):
         ]
 
     def find_operation(self) -> Operation:
-        """The library's own; one that starts programs is offered by no tool."""
+        """Return the library's operation. No tool offers one that starts programs."""
         import_module(SUBJECTS[self.subject])
         found = OPERATIONS[self.operation]
         assert not found.runs_programs, f"{found.name} starts programs"
@@ -72,14 +72,14 @@ class Action(msgspec.Struct, frozen=True):
 
 
 def _all_or_named(_session: Session, values: Values) -> Values:
-    """Without paths everything that is held is given back."""
+    """Release everything if no paths are given."""
     return values if values.get("scopes") else {**values, "everything": True}
 
 
 def _one_tool(_session: Session, values: Values) -> Values:
     tools = values.pop("tools", ())
     if len(tools) != 1:
-        raise Malformed("one tool is run at a time", code="bad_arguments", where="tools")
+        raise Malformed("give exactly one tool", code="bad_arguments", where="tools")
     return {**values, "tool": tools[0]}
 
 
@@ -90,7 +90,7 @@ def _spread_parts(_session: Session, values: Values) -> Values:
     parts = values.pop("parts")
     if set(parts) != PARTS:
         known = ", ".join(sorted(PARTS))
-        raise Malformed(f"a trace has {known}", code="bad_arguments", where="parts")
+        raise Malformed(f"parts must name {known}", code="bad_arguments", where="parts")
     return {**values, **parts}
 
 
@@ -106,7 +106,7 @@ def _parliament_folder(session: Session, values: Values) -> Values:
     return {**values, "folder": folder_of_parliament(session, values["folder"])}
 
 
-def _place_of_its_own(_session: Session, values: Values) -> Values:
+def _in_workspace(_session: Session, values: Values) -> Values:
     return {"file": None, **values}
 
 
@@ -119,15 +119,14 @@ _PREPARE: Final[Mapping[str, Prepare]] = {
     "release": _all_or_named,
     "trace.new": _spread_parts,
     "trace.intend": _one_tool,
-    "debate.new": _place_of_its_own,
+    "debate.new": _in_workspace,
     **dict.fromkeys(("debate.status", "debate.summary", "debate.add"), _debate_file),
     **dict.fromkeys(
         ("parliament.status", "parliament.context", "parliament.submit"), _parliament_folder
     ),
 }
-# Of each tool: action, module, operation, what it takes. Which operation of `session` it is depends
-# on what is meant by the id: `debate/...`, `decision/...`. Of `now` and of `record more` the
-# library has no operation: they are put together here.
+# For each tool: action, module, operation, arguments. An action of `session` has one row for each
+# kind of id: `debate/...`, `decision/...`. The library has no operation for `now`, `record more`.
 _TABLE: Final = """
     scope
         reserve  scopes        reserve      paths:scopes work ttl_minutes key
@@ -210,15 +209,15 @@ ACTIONS: Final[Mapping[str, Mapping[str, Action]]] = _read_table()
 
 
 def find_action(tool: str, name: str, named_id: str) -> Action:
-    """The action of a tool; that of `session` depends on what the id is of."""
+    """Return the action of a tool; for `session` it depends on the kind of the id."""
     actions = ACTIONS[tool]
     kind = "decision" if named_id.startswith("q-") else named_id.partition("/")[0]
     found = actions.get(name) or actions.get(f"{name} {kind}")
     if found is None:
         raise Malformed(
-            f"{named_id[:80]!r} is no id of a session",
+            f"{named_id[:80]!r} is not the id of a session",
             code="bad_arguments",
             where="id",
-            hint="as `now` shows it: debate/..., parliament/... or decision/...",
+            hint="use an id that `now` shows: debate/..., parliament/... or decision/...",
         )
     return found

@@ -1,7 +1,7 @@
-"""What each tool takes. Unknown names and wrong types are refused before the library is asked.
+"""The arguments of each tool. Unknown names and wrong types are refused before the library runs.
 
-One Struct a tool: `msgspec` checks a call against it, and `schema_of` makes its JSON schema.
-A field that was not given is UNSET, and then the library's own default counts.
+One Struct for each tool: `msgspec` checks a call against it, and `schema_of` makes its JSON schema.
+An argument that was not given is UNSET, so that the library's own default applies.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Key = Annotated[str, Meta(min_length=1, max_length=100)] | UnsetType
 
 
 class Arguments(Struct, frozen=True, forbid_unknown_fields=True):
-    """The base of all: nothing that a tool does not know."""
+    """The base of all; refuses unknown arguments."""
 
 
 class NowArguments(Arguments, frozen=True):
@@ -123,12 +123,12 @@ class RecordArguments(Arguments, frozen=True):
     limit: Annotated[int, Meta(ge=1, le=1000)] | UnsetType = UNSET
 
 
-# Titles and defaults say nothing that a model needs, and every word here is read by every model.
+# Models do not need titles and defaults, and the schema costs tokens in every session.
 _NOISE: Final = ("title", "default")
 
 
 def schema_of(arguments: type[Struct]) -> dict[str, Any]:
-    """What a client is told about the arguments; unknown ones are refused."""
+    """Return the JSON schema that a client gets; it allows no unknown arguments."""
     (_,), components = schema_components((arguments,))
     whole = components[arguments.__name__]
     schema: dict[str, Any] = {
@@ -143,6 +143,6 @@ def schema_of(arguments: type[Struct]) -> dict[str, Any]:
 
 def _shorten(part: dict[str, Any]) -> dict[str, Any]:
     short = {name: value for name, value in part.items() if name not in _NOISE}
-    if "enum" in short:  # some clients want the type of a choice, too
+    if "enum" in short:  # some clients need the type of an enum, too
         short["type"] = "string"
     return short

@@ -24,14 +24,14 @@ Given = dict[str, Any]
 
 
 class Calls:
-    """Everything that one client asks for. One call at a time, but for a `now` that waits."""
+    """All calls of one client: one at a time, except that a `now` may wait meanwhile."""
 
     def __init__(self, caller: Caller) -> None:
         self._caller = caller
         self._answers = Answers()
 
     def answer(self, tool: str, arguments: Mapping[str, Any]) -> Reply:
-        """Do it. The outermost function of a call: whatever happens becomes an answer."""
+        """Do a call and return its reply. The outermost function: every error becomes a reply."""
         command = tool
         try:
             given = read_arguments(tool, arguments)
@@ -43,9 +43,9 @@ class Calls:
             return self._answers.failed(command, _as_bug(error))
 
     def waiting_session(self, arguments: Mapping[str, Any]) -> Session | None:
-        """The session in which a `now` waits; None if it asks for no waiting, or cannot be done.
+        """Return the session in which a `now` waits; None if it does not wait, or fails.
 
-        What is wrong is told by its answer.
+        `answer` reports the failure.
         """
         try:
             return self._caller.session() if _seconds_asked(arguments) else None
@@ -55,13 +55,13 @@ class Calls:
     def wait(
         self, session: Session, arguments: Mapping[str, Any], stop: Callable[[], bool]
     ) -> None:
-        """Let a `now` wait until something is due, as long as it asks for, or until `stop`."""
+        """Wait until something is due, `wait` seconds are over, or `stop` returns True."""
         with suppress(MootError):
             now.wait_until_due(session, _seconds_asked(arguments), stop)
 
     def refuse_duplicate(self, tool: str) -> Reply:
-        """The answer to a request whose id another one has that is under way."""
-        problem = Malformed("a request with this id is under way", code="duplicate_id")
+        """Refuse a request that has the id of another request in progress."""
+        problem = Malformed("a request with this id is still in progress", code="duplicate_id")
         return self._answers.failed(tool, problem)
 
     def close(self) -> None:
@@ -79,11 +79,13 @@ class Calls:
 
 
 def read_arguments(tool: str, arguments: Mapping[str, Any]) -> Given:
-    """What was given, by name; Malformed if the tool does not take it in this form."""
+    """Return the given arguments by name; raises Malformed if their names or types are wrong."""
     listing = BY_NAME.get(tool)
     if listing is None:
         known = ", ".join(BY_NAME)
-        raise NotFound("unknown_tool", f"no tool is called {tool[:60]!r}", hint=f"one of {known}")
+        raise NotFound(
+            "unknown_tool", f"there is no tool {tool[:60]!r}", hint=f"use one of {known}"
+        )
     try:
         read = msgspec.convert(arguments, listing.arguments)
     except msgspec.ValidationError as error:
@@ -97,7 +99,7 @@ def read_arguments(tool: str, arguments: Mapping[str, Any]) -> Given:
 
 
 def _named_from_root(name: str, value: Any) -> Any:
-    """Scopes are named from the root here, so `:/x`, as hints write it for a shell, is `./x`."""
+    """Turn `:/x` into `./x`: models copy `:/x` from hints, and here scopes start at the root."""
     if name == "paths":
         return tuple(_named_from_root("scope", path) for path in value)
     is_marked = name == "scope" and value.startswith(":/")
@@ -117,14 +119,14 @@ def _action_hint(tool: str) -> str:
 
 
 def _command_name(tool: str, given: Given) -> str:
-    """The dotted id of the command that does the same, as the command line calls it."""
+    """Return the dotted id of the command that does the same on the command line."""
     if tool == "now" or given["action"] == "more":
         return tool
     return find_action(tool, given["action"], given.get("id", "")).operation
 
 
 def require_done_here(action: Action, given: Given) -> None:
-    """Refused, with the command for a shell, if it takes from others or ends something."""
+    """Refuse an action that takes from others or ends something, with the shell command for it."""
     in_shell = TAKE_STALE if given.pop("take_stale", False) else action.in_shell
     if in_shell:
         words = {name.upper(): value for name, value in given.items() if isinstance(value, str)}
@@ -133,7 +135,7 @@ def require_done_here(action: Action, given: Given) -> None:
             command = command.replace("PATHS", _as_words(given.get("paths", ())))
         raise Refused(
             "use_shell",
-            "no tool takes from others or ends something: your shell does, where you are asked",
+            "tools do not take scopes from others or end things: run this command in your shell",
             hint=command,
         )
 
@@ -145,16 +147,16 @@ def _as_words(scopes: tuple[str, ...]) -> str:
 
 
 def run_action(session: Session, action: Action, given: Given) -> Any:
-    """Call the operation with what was given; Malformed if something is missing or too much."""
+    """Call the operation; raises Malformed if an argument is missing or unknown."""
     parameters = action.parameters
     missing = [name for name in action.needs if name not in given]
     surplus = [name for name in given if name not in parameters]
     if missing or surplus:
-        takes = ", ".join(parameters) or "nothing else"
+        takes = ", ".join(parameters) or "no other argument"
         raise Malformed(
             f"needs {', '.join(missing)}" if missing else f"does not take {', '.join(surplus)}",
             code="bad_arguments",
-            hint=f"it takes {takes}",
+            hint=f"this action takes {takes}",
         )
     values = {parameters[name]: value for name, value in given.items()}
     return action.find_operation().function(session, **action.prepare(session, values))

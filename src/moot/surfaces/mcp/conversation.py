@@ -1,7 +1,7 @@
-"""One client's requests and notifications, handed to the SDK in the order in which they come.
+"""Pass one client's requests and notifications to the SDK, in order.
 
-The SDK decides what each means and how an answer looks in the revision that the client speaks. A
-request is dealt with before the next is read; only one that waits has a task of its own.
+The SDK interprets each message and forms the answer in the protocol revision of the client. Each
+request is answered before the next is read; only a request that waits gets its own task.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from mcp.shared.transport_context import TransportContext
 from moot.surfaces.mcp.wire import Message, Output
 
 Params = dict[str, Any]
-# Whether a request may wait, so that others must not wait for it.
+# Returns whether a request may wait, so that later requests must not wait for it.
 MayWait = Callable[[str, Params], bool]
 _PIPE: Final = TransportContext(kind="jsonrpc", can_send_request=False)
 
 
 class RequestChannel:
-    """What the SDK may do while it deals with a message: nothing is asked of a client here."""
+    """The SDK's channel to the client for one message. This server never sends requests."""
 
     transport = _PIPE
     can_send_request = False
@@ -62,7 +62,7 @@ class RequestChannel:
 
 
 class Conversation:
-    """What one client says, from its first message to its last."""
+    """The messages of one client, from the first to the last."""
 
     def __init__(self, server: Server[Any], output: Output, may_wait: MayWait) -> None:
         self._output = output
@@ -73,21 +73,21 @@ class Conversation:
         self._waiting: dict[types.RequestId, asyncio.Task[None]] = {}
 
     async def listen(self, messages: AsyncIterator[Message]) -> None:
-        """Deal with every message until there are no more."""
+        """Handle every message until the input ends."""
         try:
             async for message in messages:
-                await self._take(message)
+                await self._handle(message)
         finally:
             await aclose_shielded(self._connection)
 
     async def finish_waiting(self) -> None:
-        """Let what still waits come to its end."""
+        """Wait for the requests that still wait."""
         await asyncio.gather(*self._waiting.values(), return_exceptions=True)
 
-    async def _take(self, message: Message) -> None:
+    async def _handle(self, message: Message) -> None:
         params = message.params or {}
         if not message.method:
-            return  # an answer, but nothing was asked
+            return  # a response, although this server sent no request
         if message.id is msgspec.UNSET:
             await self._notice(message.method, params)
             return
@@ -96,12 +96,12 @@ class Conversation:
             waiting = asyncio.create_task(self._answer(message.id, message.method, params))
             self._waiting[address] = waiting
             waiting.add_done_callback(lambda _: self._waiting.pop(address))
-            await asyncio.sleep(0)  # it begins before the next message is read
+            await asyncio.sleep(0)  # let it start before the next message is read
         else:
             await self._answer(message.id, message.method, params)
 
     async def _notice(self, method: str, params: Params) -> None:
-        """A cancelled request that waits ends without an answer; what was done stays done."""
+        """Handle a notification. A cancelled request that waits ends without an answer."""
         if method == "notifications/cancelled":
             cancelled = as_request_id(params.get("requestId"))
             waiting = None if cancelled is None else self._waiting.get(coerce_request_id(cancelled))
@@ -123,7 +123,7 @@ class Conversation:
     async def _find_result(
         self, channel: RequestChannel, method: str, params: Params
     ) -> dict[str, Any]:
-        """Newer revisions have no handshake: each request names its own (`_meta`)."""
+        """Answer a request; in newer revisions, without a handshake, `_meta` names the revision."""
         meta = params.get("_meta")
         if (
             method == "initialize"

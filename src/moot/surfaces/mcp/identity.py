@@ -1,9 +1,9 @@
 """Who the server acts as: the agent that started it, else one that joins with the first call.
 
-Under MOOT_AGENT it is like a shell command: any number of servers may be that agent, and each call
-checks that nobody has adopted the name since. Without it the server and the hooks below the same
-process of a coding tool are one agent; one that joined here is present while the server lives, and
-leaves when the input ends. A person's key is never used.
+Under MOOT_AGENT the server acts like a shell command: any number of servers may be that agent, and
+each call checks that no one has adopted the name since. Without it, the server and the hooks of the
+same coding tool process are one agent; an agent that joined here is present while the server runs,
+and leaves when the input ends. A person's key is never used.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ REASON: Final = "its MCP client went away"
 
 
 class Caller:
-    """The one who calls through this server. All that it reads of the environment is read here."""
+    """The agent that calls through this server. Only this class reads the environment."""
 
     def __init__(self, env: Mapping[str, str], folder: Path) -> None:
         self._env = {
             name: value
             for name, value in env.items()
-            if name not in WITHHELD and value != f"${name}"  # a client put nothing in its place
+            if name not in WITHHELD and value != f"${name}"  # a client left its placeholder
         }
         self._folder = folder
         self._presence = ExitStack()
@@ -43,9 +43,9 @@ class Caller:
         self._process = None if self._env.get("MOOT_AGENT") else find_tool_process()
 
     def session(self) -> Session:
-        """The session for one call; joins if nobody has yet. Refused if the name is another's.
+        """Return the session for one call; the first call joins. Refused if another has the name.
 
-        Each call gets its own, over the one open workspace: the branch may have changed.
+        Each call gets a new session over the one open workspace: the branch may have changed.
         """
         if self._joined is None:
             self._joined = self._join()
@@ -56,8 +56,7 @@ class Caller:
         return joined.acting_as(name, joined.epoch)
 
     def answering_hooks(self) -> AbstractContextManager[None]:
-        """Meanwhile the hooks of the same tool are answered by this process, on a machine that
-        joined a keeper."""
+        """Answer the hooks of the same tool in this process, on a machine that joined a keeper."""
         return answering_hooks(self._open(), answer_tools_hook)
 
     def _join(self) -> Session:
@@ -74,7 +73,7 @@ class Caller:
             session.close()
             raise Refused(
                 "not_an_agent",
-                f"{session.acting} is a person, and no model speaks under a person's key",
+                f"{session.acting} is a person, and a model must not act with a person's key",
                 hint="start the tool with `moot run -- TOOL`",
             )
         return session
@@ -96,7 +95,7 @@ class Caller:
         )
 
     def leave(self) -> None:
-        """Give back what is held if we joined, close the workspace, pin what was written."""
+        """Release what the agent holds if it joined here, and close the workspace."""
         try:
             self._presence.close()
         finally:
@@ -110,6 +109,6 @@ def _say_failed(what: str, error: Exception) -> None:
 
 
 def withhold_passphrase() -> None:
-    """A person's passphrase is no business of a model's server, nor of what it might start."""
+    """Remove a person's passphrase from the environment of this server and its children."""
     for name in WITHHELD:
         os.environ.pop(name, None)

@@ -1,6 +1,6 @@
 """`now`: who you are, what is due and the call that does it, mail, what you hold, who else works.
 
-It is `status` and `agenda` put together, and no longer than a model needs at the start of a turn.
+It combines `status` and `agenda`, as short as a model needs it at the start of a turn.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MOST_OTHERS: Final = 40
 
 
 class DueNow(DueItem, frozen=True, kw_only=True):
-    """Something due for you, with the call of a tool that does it; else `hint` is for a shell."""
+    """Something due for you, with the tool call that does it; else `hint` is a shell command."""
 
     call: str | None
 
@@ -40,8 +40,8 @@ class OtherAgent(msgspec.Struct, frozen=True):
 
 
 class Now(msgspec.Struct, frozen=True):
-    """`unread` counts new mail; `others` are those who are here or hold something, `more_others`
-    how many of them were left out."""
+    """`unread` counts new mail; `others` are agents that are here or hold something, `more_others`
+    counts those that were left out."""
 
     you: str
     due: tuple[DueNow, ...]
@@ -53,7 +53,7 @@ class Now(msgspec.Struct, frozen=True):
 
 
 def look(session: Session) -> Now:
-    """As things are, for whoever the session acts as."""
+    """Return the current state for the acting agent."""
     you, seen = session.actor(), status(session)
     others = list(_others(seen, you))[:MOST_OTHERS]
     works_too = any(view.agent == you and (view.here or view.holds) for view in seen.agents)
@@ -73,7 +73,7 @@ def look(session: Session) -> Now:
 
 
 def wait_until_due(session: Session, seconds: float, stop: Callable[[], bool]) -> None:
-    """Return once something is due for whoever acts, time is over, or `stop` says so."""
+    """Return once something is due for the acting agent, time is up, or `stop` returns True."""
     agenda(session, wait_seconds=seconds, stop=stop)
 
 
@@ -88,7 +88,7 @@ def _due_now(item: DueItem) -> DueNow:
 
 
 def _call_for(item: DueItem) -> str | None:
-    """The call that does it, by the protocol in which it is due and what is due there."""
+    """Return the tool call for a due item, by its protocol and what is due."""
     protocol, _, name = item.id.partition("/")
     find = _CALLS.get((protocol, item.what)) or _CALLS.get((protocol, ""))
     return None if find is None else find(item, name)
@@ -99,7 +99,7 @@ def _call(tool: str, **arguments: str) -> str:
 
 
 def _message_id(item: DueItem) -> str:
-    """Mail's own hint names the message: `moot mail ack ID ...`."""
+    """Return the message id in mail's own hint: `moot mail ack ID ...`."""
     words = item.hint.split()
     return words[3] if words[:2] == ["moot", "mail"] and len(words) > 3 else ""
 

@@ -1,9 +1,9 @@
-"""Answers: one envelope, with others' words marked, cut to what a model can take in.
+"""Replies: one envelope, with text of others marked, cut to a length that a model can read.
 
-`quoted` lists where the answer holds words that neither the caller nor Moot wrote, or sentences of
-ours that may repeat them: `due[].subject` is the subject of everything due. It is read off the
-types (`Quoted`), never guessed from a value. An answer that is too long is cut, and
-`more` is the id under which `record more` reads on.
+`quoted` lists the places of text that neither the caller nor Moot wrote, and of Moot's sentences
+that may repeat such text: `due[].subject` is the subject of everything due. It is read from the
+types (`Quoted`), never guessed from a value. A reply that is too long is cut, and `more` is the id
+with which `record more` reads the rest.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from moot.core.text import Quoted
 from moot.surfaces.terminal.answer import Problem, encode_json
 
 MOST_CHARACTERS: Final = 20_000
-PIECE: Final = 15_000  # characters of a long answer that are read on at once
+PIECE: Final = 15_000  # characters of a long reply that one `record more` returns
 _KEPT_ANSWERS: Final = 8
 _KEPT_CHARACTERS: Final = 4_000_000
 # How many rows of a list and characters of a text are shown, from generous to terse.
 _CUTS: Final = ((100, 4_000), (40, 1_500), (15, 600), (5, 300), (2, 120), (1, 40))
 _MARKED: Final = re.compile(r"\b(Quoted|Any)\b")
-# Sentences of ours that repeat what others called something.
+# Fields with Moot's sentences that may repeat names or texts of others.
 _SENTENCES: Final = {Finding: ("message", "where", "hint"), Problem: ("message", "hint")}
-# Values of a machine's own state and of the independent verifier, which hold plain text.
+# Types of protocol states and of the independent verifier, whose texts have the type `str`.
 _OTHERS_WORDS: Final = {
     "VerdictFinding": ("message", "where", "hint"),
     "BundlePlace": ("stream",),
@@ -44,7 +44,7 @@ _OTHERS_WORDS: Final = {
 
 
 class Reply(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a tool answers. `ok`, `command`, `data` and `error` are those of the command line."""
+    """The reply of a tool. `ok`, `command`, `data` and `error` are those of the command line."""
 
     ok: bool
     command: str
@@ -55,7 +55,7 @@ class Reply(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Piece(msgspec.Struct, frozen=True):
-    """A piece of an answer that was cut: JSON text, from character `start` of `characters`."""
+    """A piece of a reply that was cut: JSON text, from character `start` of `characters`."""
 
     text: Quoted
     start: int
@@ -68,7 +68,7 @@ def describe_error(error: MootError) -> Problem:
 
 
 def quoted_places(value: Any) -> tuple[str, ...]:
-    """Where others' words stand in a value, each place once, in order."""
+    """Return the places of others' text in a value, each once, in order."""
     return tuple(dict.fromkeys(_places(value, "")))
 
 
@@ -90,9 +90,9 @@ def _places(value: Any, place: str) -> Iterator[str]:
 
 @cache
 def _fields(kind: type[msgspec.Struct]) -> tuple[tuple[str, str, bool], ...]:
-    """The fields of a Struct: name, name in JSON, and whether its words are others'.
+    """Return the fields of a Struct: name, name in JSON, and whether others wrote its text.
 
-    Annotations are read as they are written, so that nothing has to be imported for them.
+    Annotations are read as source text, so that nothing has to be imported for them.
     """
     written: dict[str, Any] = {}
     for base in reversed(kind.__mro__):
@@ -109,7 +109,7 @@ def _fields(kind: type[msgspec.Struct]) -> tuple[tuple[str, str, bool], ...]:
 
 
 def encode_reply(reply: Reply) -> str:
-    """The reply as JSON for every client: half a character, as in a file's name, is replaced."""
+    """Encode the reply as JSON; lone surrogates, as in file names, are replaced."""
     text = encode_json(reply).decode()
     if "\\ud" not in text:
         return text
@@ -120,7 +120,7 @@ def encode_reply(reply: Reply) -> str:
 
 
 class Answers:
-    """Makes replies, and keeps the newest long ones so that they can be read on."""
+    """Makes replies, and keeps the newest long ones for `record more`."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[str, str] = OrderedDict()
@@ -135,15 +135,17 @@ class Answers:
         return self._bounded(Reply(False, command, places, error=problem))
 
     def read_on(self, named: str) -> Piece:
-        """The next piece of a long answer; `r-3:15000` begins at that character."""
+        """Return the next piece of a long reply; `r-3:15000` begins at that character."""
         name, _, digits = named.partition(":")
         text = self._kept.get(name)
         if text is None:
             raise NotFound(
-                "answer_gone", f"no long answer is kept as {name[:20]!r}", hint="call it again"
+                "answer_gone",
+                f"the long reply {name[:20]!r} is no longer kept",
+                hint="make the call again",
             )
         if digits and not (digits.isascii() and digits.isdigit() and len(digits) < 10):
-            raise Malformed(f"{named[:40]!r} is no place in an answer", code="bad_arguments")
+            raise Malformed(f"{named[:40]!r} is not a value of `more`", code="bad_arguments")
         start = int(digits or 0)
         end = start + PIECE
         more = f"{name}:{end}" if end < len(text) else ""
@@ -180,15 +182,16 @@ class Answers:
 
 
 def _cut(value: Any, rows: int, characters: int) -> Any:
-    """The same with long lists and texts cut; what was left out is said where it was."""
+    """Cut long lists and texts in a value; a mark with the full length shows where."""
     if isinstance(value, str) and len(value) > characters:
         return f"{value[:characters]}… ({len(value)} characters)"
     if isinstance(value, list):
-        shown = [_cut(one, rows, characters) for one in value[:rows]]
+        shown = [_cut(item, rows, characters) for item in value[:rows]]
         return [*shown, f"… ({len(value)} in all)"] if len(value) > rows else shown
     if isinstance(value, dict):
         named = {
-            name: _cut(one, rows, characters) for name, one in islice(value.items(), max(24, rows))
+            name: _cut(item, rows, characters)
+            for name, item in islice(value.items(), max(24, rows))
         }
         if len(value) > len(named):
             named["…"] = f"{len(value)} in all"

@@ -1,8 +1,7 @@
-"""The server: the official SDK speaks the protocol, `calls.py` does what is asked for.
+"""The server: the official SDK speaks the protocol, `calls.py` does the work.
 
-All calls are done in the thread that reads them, one after the other: who waits for an answer never
-meets another call half-way, and no call pays for a change of threads. Only a `now` that waits has
-a thread of its own, until it looks.
+All calls run one after the other in the thread that reads them: no call sees another half done, and
+none pays for a change of threads. Only a `now` that waits gets its own thread, while it waits.
 """
 
 from __future__ import annotations
@@ -28,12 +27,12 @@ from moot.surfaces.mcp.results import Reply, encode_reply
 from moot.surfaces.mcp.tools import INSTRUCTIONS, TOOLS, ToolListing
 from moot.surfaces.mcp.wire import Input, Output
 
-# Ends the server as the end of its input does: what it holds is given back.
+# These signals end the server as the end of its input does: the agent releases what it holds.
 ENDING_SIGNALS: Final = ("SIGTERM", "SIGINT", "SIGHUP")
 
 
 def serve(env: Mapping[str, str], folder: Path) -> None:
-    """Serve one client on standard input and output until it goes."""
+    """Serve one client on standard input and output until it disconnects."""
     withhold_passphrase()
     caller = Caller(env, folder)
     with caller.answering_hooks():
@@ -46,69 +45,69 @@ async def _serve(calls: Calls) -> None:
     for name in ENDING_SIGNALS:
         with suppress(AttributeError, NotImplementedError):
             asyncio.get_running_loop().add_signal_handler(getattr(signal, name), lines.end)
-    desk = CallDesk(calls)
-    conversation = Conversation(make_server(desk), output, desk.may_wait)
+    queue = CallQueue(calls)
+    conversation = Conversation(make_server(queue), output, queue.may_wait)
     try:
         await conversation.listen(lines.messages())
     finally:
-        desk.end_waiting()
+        queue.end_waiting()
         await conversation.finish_waiting()
         await asyncio.get_running_loop().shutdown_default_executor()
         calls.close()
 
 
-class CallDesk:
-    """Takes calls from the SDK and has them done, one after the other."""
+class CallQueue:
+    """Runs the calls that the SDK receives, one after the other."""
 
     def __init__(self, calls: Calls) -> None:
         self._calls = calls
-        self._over = threading.Event()
-        self._under_way: set[str | int] = set()
+        self._ended = threading.Event()
+        self._in_progress: set[str | int] = set()
 
     def may_wait(self, method: str, params: Mapping[str, Any]) -> bool:
-        """Whether a request is a `now` that waits: others go on meanwhile."""
+        """Return whether a request is a `now` that may wait: later requests run meanwhile."""
         return (
             method == "tools/call" and params.get("name") == "now" and bool(params.get("arguments"))
         )
 
-    async def take(self, request: str | int, tool: str, given: Mapping[str, Any]) -> Reply:
-        """Do a call, unless one with the same id is under way: then nobody knew which it was."""
-        if request in self._under_way:
+    async def run(self, request: str | int, tool: str, given: Mapping[str, Any]) -> Reply:
+        """Do a call; refuse one with the id of a call in progress, as no one could cancel it."""
+        if request in self._in_progress:
             return self._calls.refuse_duplicate(tool)
-        self._under_way.add(request)
+        self._in_progress.add(request)
         try:
             if tool == "now":
                 await self._wait(given)
             return self._calls.answer(tool, given)
         finally:
-            self._under_way.discard(request)
+            self._in_progress.discard(request)
 
     async def _wait(self, given: Mapping[str, Any]) -> None:
-        """In a thread that ends soon after the client has cancelled the call, or has gone."""
+        """Wait in a thread, which ends soon after the client cancels the call or disconnects."""
         session = self._calls.waiting_session(given)
         if session is None:
             return
         cancelled = threading.Event()
         try:
             await asyncio.to_thread(
-                self._calls.wait, session, given, lambda: cancelled.is_set() or self._over.is_set()
+                self._calls.wait, session, given, lambda: cancelled.is_set() or self._ended.is_set()
             )
         finally:
             cancelled.set()
 
     def end_waiting(self) -> None:
-        """Whoever waits in a `now` looks, and waits no more."""
-        self._over.set()
+        """End every wait: each waiting `now` returns at once."""
+        self._ended.set()
 
 
-def make_server(desk: CallDesk) -> Server[Any]:
-    """The SDK's server with our tools."""
+def make_server(queue: CallQueue) -> Server[Any]:
+    """Make the SDK's server with our tools."""
 
     async def list_tools(_context: Any, _params: Any) -> types.ListToolsResult:
         return types.ListToolsResult(tools=[describe_tool(tool) for tool in TOOLS])
 
     async def call_tool(context: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
-        reply = await desk.take(context.request_id, params.name, params.arguments or {})
+        reply = await queue.run(context.request_id, params.name, params.arguments or {})
         text = encode_reply(reply)
         return types.CallToolResult(
             content=[types.TextContent(type="text", text=text)],
@@ -123,12 +122,12 @@ def make_server(desk: CallDesk) -> Server[Any]:
         on_list_tools=list_tools,
         on_call_tool=call_tool,
     )
-    server.middleware.clear()  # it traces each call for a telemetry that nobody set up here
+    server.middleware.clear()  # the SDK's tracing; no exporter is set up here
     return server
 
 
 def describe_tool(tool: ToolListing) -> types.Tool:
-    """The tool as the protocol lists it. Nothing here leaves this machine or destroys anything."""
+    """Describe a tool for the protocol. No tool sends data elsewhere or destroys anything."""
     return types.Tool(
         name=tool.name,
         title=tool.title,

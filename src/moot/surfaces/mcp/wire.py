@@ -1,11 +1,11 @@
-"""Messages in and out, a line each. What is too long, too deep or no message is refused here.
+"""JSON-RPC messages on standard input and output, one in each line.
 
-Each refused line is answered with an error of JSON-RPC, under its id where that can be read: else
-its sender would wait. Standard output carries the protocol and nothing else: whatever prints there
-by accident is led to standard error.
+Lines that are too long, too deep or no message are refused here, with a JSON-RPC error under their
+id if it can be read: otherwise the sender would wait. Standard output carries only the protocol:
+other prints go to standard error.
 
-The streams of the SDK are not used: they hand each message through four tasks, which costs as much
-as a reservation. Nothing is read while a message is dealt with, so nothing piles up.
+The streams of the SDK are not used: they pass each message through four tasks, which costs as much
+as a reservation. Nothing is read while a message is handled, so no queue can grow.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ MAX_LINE: Final = 1024 * 1024
 MAX_DEPTH: Final = 32
 CHUNK: Final = 64 * 1024
 PARSE_ERROR, INVALID_REQUEST = -32700, -32600
-# A text, also one that does not end, or a bracket: each byte is looked at once.
+# A string (also one without an end) or a bracket; each byte is read once.
 _BRACKETS: Final = re.compile(rb'"(?:[^"\\]|\\.)*+"?|[\[\]{}]', re.DOTALL)
 
 
@@ -40,14 +40,14 @@ class Message(msgspec.Struct, frozen=True):
 
 
 class Flaw(msgspec.Struct, frozen=True):
-    """Why a line is refused: the code of JSON-RPC and the sentence."""
+    """Why a line is refused: the JSON-RPC code and a message."""
 
     code: int
     message: str
 
 
-class _Addressed(msgspec.Struct):
-    """What a refusal needs of a request: under which id it is awaited."""
+class _RequestId(msgspec.Struct):
+    """The id of a request, which a refusal repeats."""
 
     id: str | int | None = None
 
@@ -62,21 +62,21 @@ _READ_MESSAGE: Final = msgspec.json.Decoder(Message)
 
 
 def read_message(line: bytes) -> Message | Flaw:
-    """The message on a line, or why there is none."""
+    """Return the message in a line, or why there is none."""
     if len(line) > MAX_LINE:
         return Flaw(INVALID_REQUEST, f"a message has at most {MAX_LINE} bytes")
     if depth_of(line) > MAX_DEPTH:
-        return Flaw(INVALID_REQUEST, f"a message is at most {MAX_DEPTH} deep")
+        return Flaw(INVALID_REQUEST, f"a message is at most {MAX_DEPTH} levels deep")
     try:
         return _READ_MESSAGE.decode(line)
     except msgspec.ValidationError as error:
-        return Flaw(INVALID_REQUEST, f"this is no message of JSON-RPC 2.0: {error}"[:300])
+        return Flaw(INVALID_REQUEST, f"this is not a JSON-RPC 2.0 message: {error}"[:300])
     except (msgspec.DecodeError, UnicodeDecodeError):
         return Flaw(PARSE_ERROR, "this is not JSON")
 
 
 def depth_of(line: bytes) -> int:
-    """How deep lists and objects stand in each other, whatever stands in texts."""
+    """Return how deep lists and objects are nested; brackets in strings do not count."""
     depth = deepest = 0
     for found in _BRACKETS.finditer(line):
         bracket = found[0]
@@ -89,16 +89,16 @@ def depth_of(line: bytes) -> int:
 
 
 def refuse_line(line: bytes, flaw: Flaw) -> bytes:
-    """The answer to a line that was refused; a deep one may be too deep to find its id."""
+    """Return the answer to a refused line; a very deep line may be too deep to find its id."""
     address = None
     if len(line) <= MAX_LINE:
         with suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            address = msgspec.json.decode(line, type=_Addressed).id
+            address = msgspec.json.decode(line, type=_RequestId).id
     return msgspec.json.encode(_RpcRefusal("2.0", address, flaw))
 
 
 class Output:
-    """Standard output, taken away from everything else in this process."""
+    """Standard output for the protocol alone: other prints of this process go to standard error."""
 
     def __init__(self) -> None:
         sys.stdout.flush()
@@ -106,7 +106,7 @@ class Output:
         os.dup2(2, 1)
 
     def write_line(self, line: bytes) -> None:
-        """A client that has gone hears nothing; the end of its input says so in a moment."""
+        """Write a line; ignore a client that has disconnected, as its input ends soon."""
         data = line + b"\n"
         with suppress(OSError):
             while data:
@@ -114,33 +114,32 @@ class Output:
 
 
 class LineSplitter:
-    """Puts lines together from what was read; of one that is too long it keeps only so much."""
+    """Joins chunks into lines; of a line that is too long it keeps only MAX_LINE + 1 bytes."""
 
     def __init__(self) -> None:
-        self._begun = b""
+        self._partial = b""
 
     def split(self, chunk: bytes) -> list[bytes]:
-        """The lines that end in this chunk."""
-        *ends, begun = chunk.split(b"\n")
+        """Return the lines that end in this chunk."""
+        *ends, partial = chunk.split(b"\n")
         lines = [self._complete(end) for end in ends]
-        self._begun = self._add(begun)
+        self._partial = self._add(partial)
         return lines
 
     def take_rest(self) -> bytes:
-        """The last line, if the input ended in the middle of it."""
+        """Return the last line, if the input ended without a newline."""
         return self._complete(b"")
 
     def _complete(self, end: bytes) -> bytes:
-        line, self._begun = self._add(end), b""
+        line, self._partial = self._add(end), b""
         return line.rstrip(b"\r")
 
     def _add(self, part: bytes) -> bytes:
-        return self._begun + part[: MAX_LINE + 1 - len(self._begun)]
+        return self._partial + part[: MAX_LINE + 1 - len(self._partial)]
 
 
 class Input:
-    """The messages on standard input. `end` ends them although the client neither writes nor
-    closes: a signal does."""
+    """The messages on standard input. A signal handler calls `end` to stop reading them."""
 
     def __init__(self, output: Output) -> None:
         self._output = output
@@ -148,17 +147,17 @@ class Input:
         nothing = os.open(os.devnull, os.O_RDONLY)
         os.dup2(nothing, 0)
         os.close(nothing)
-        self._next: asyncio.Future[bytes] | None = None  # what is read next, while it is awaited
+        self._next: asyncio.Future[bytes] | None = None  # the next chunk, while it is awaited
         self._is_watched = False
         self._has_ended = False
 
     def end(self) -> None:
-        """Nothing more is read; called in the event loop."""
+        """Stop reading; called in the event loop."""
         self._has_ended = True
         self._hand_over(b"")
 
     async def messages(self) -> AsyncIterator[Message]:
-        """Each message as it comes; lines that are none are answered here."""
+        """Yield each message as it comes; answer invalid lines here."""
         splitter, read = LineSplitter(), b"\n"
         while read and not self._has_ended:
             read = await self._read()
@@ -170,20 +169,20 @@ class Input:
                     yield message
 
     async def _read(self) -> bytes:
-        """What there is to read, as soon as there is something; nothing at the end."""
+        """Return the next chunk; empty at the end of the input."""
         loop = asyncio.get_running_loop()
         self._next = loop.create_future()
         try:
             if not self._is_watched:
                 loop.add_reader(self._file, self._take_chunk, loop)
                 self._is_watched = True
-        except (NotImplementedError, PermissionError):  # a plain file, or no such way to wait
+        except (NotImplementedError, PermissionError):  # a plain file, or no add_reader here
             reader = threading.Thread(target=self._read_in_thread, args=(loop,), daemon=True)
             reader.start()
         return await self._next
 
     def _take_chunk(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Hand over what came; while nobody awaits it, leave it where it is."""
+        """Hand over the next chunk; if none is awaited, leave it in the pipe."""
         if self._next is None or self._next.done():
             loop.remove_reader(self._file)
             self._is_watched = False

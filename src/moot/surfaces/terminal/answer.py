@@ -1,4 +1,4 @@
-"""What a command gives back, and how it is printed: one envelope, or lines for a person."""
+"""The answer of a command, and how it is printed: one envelope, or lines for a person."""
 
 from __future__ import annotations
 
@@ -18,22 +18,26 @@ from moot.core.text import visible as visible
 from moot.surfaces.terminal.local_time import in_local_time
 
 DONE, REFUSED, USAGE, UNPROVEN, CANNOT_RUN = 0, 1, 2, 3, 4
-# So many findings of one kind are shown each, of more only a few and how many there are.
+# Up to MOST_ALIKE findings of one code are shown in full; of more, SHOWN_ALIKE are named in a line.
 MOST_ALIKE, SHOWN_ALIKE = 2, 4
 # Scores and shares of a page are numbers in JSON, with all their digits.
 _ENCODER = msgspec.json.Encoder(decimal_format="number")
 
 
 class Sentence(str):
-    """A line of an answer that may be broken between its words where the terminal ends. Others stay
-    as they are: what one copies, and what others wrote."""
+    """A line of an answer that may be wrapped at the terminal's width.
+
+    Plain `str` lines are not wrapped: a user copies them, or someone else wrote them.
+    """
 
     __slots__ = ()
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """`data` is the contract; `lines` says the same to a person; `exit_code` as in the contract.
-    `says_if_old`: both tell whether the keeper of the ledger could be asked."""
+    """What a command returns. `data` is for programs, `lines` says the same to a person.
+
+    `says_if_old`: both already tell whether the keeper of the ledger answered.
+    """
 
     data: msgspec.Struct | dict[str, Any]
     lines: Callable[[], Iterable[str]]
@@ -51,7 +55,7 @@ class Problem(msgspec.Struct, frozen=True):
 
 
 class Envelope(msgspec.Struct, frozen=True):
-    """What `--json` prints, of every command; OPR-025 asks for these fields."""
+    """What `--json` prints for every command; OPR-025 demands these fields."""
 
     ok: bool
     command: str
@@ -59,13 +63,13 @@ class Envelope(msgspec.Struct, frozen=True):
     error: Problem | None
 
 
-class Unheard(MootError):
-    """Standard output takes no more. (A reader that has gone is a BrokenPipeError as ever.)"""
+class OutputFailed(MootError):
+    """Standard output cannot be written. (A reader that has closed it is a BrokenPipeError.)"""
 
     exit_code = CANNOT_RUN
 
     def __init__(self, why: OSError, *, done: bool) -> None:
-        hint = "what the command did is done; look before you do it again" if done else ""
+        hint = "the command has done its work; look before you repeat it" if done else ""
         super().__init__(
             "answer_not_written",
             f"the answer could not be written: {why.strerror or why}",
@@ -78,77 +82,71 @@ def print_answer(command: str, answer: Answer, as_json: bool) -> None:
         _print_json(Envelope(True, command, answer.data, None), done=True)
         return
     for line in answer.lines():
-        for part in _broken(line) if isinstance(line, Sentence) else (in_local_time(line),):
+        parts = _wrapped(line, sys.stdout) if isinstance(line, Sentence) else (in_local_time(line),)
+        for part in parts:
             print_line(part)
-    with _heard(done=True):
-        sys.stdout.flush()  # a reader that has gone is noticed here, not when Python ends
+    with _output_errors(done=True):
+        sys.stdout.flush()  # notice a closed pipe here, not when Python ends
 
 
-def _broken(line: str) -> Iterable[str]:
-    if not sys.stdout.isatty():
+def _wrapped(line: str, stream: TextIO, indent: str = "  ") -> Iterable[str]:
+    """Wrap a line if the stream is a terminal; `indent` begins all lines but the first."""
+    if not stream.isatty():
         return (line,)
     from moot.surfaces.terminal.listing import wrapped
 
-    return wrapped(in_local_time(line), sys.stdout)
+    return wrapped(in_local_time(line), stream, indent)
 
 
 def print_line(line: str, *, at_once: bool = False) -> None:
-    """A line of an answer."""
-    with _heard(done=True):
+    """Print a line of an answer."""
+    with _output_errors(done=True):
         print(line, flush=at_once)  # noqa: T201 - this is the one place that prints
 
 
 @contextmanager
-def _heard(*, done: bool) -> Iterator[None]:
+def _output_errors(*, done: bool) -> Iterator[None]:
+    """Raise OutputFailed for a full disk or a closed descriptor, with whether the work is done."""
     try:
         yield
     except BrokenPipeError:
         raise
     except OSError as error:
-        raise Unheard(error, done=done) from None
+        raise OutputFailed(error, done=done) from None
 
 
 def silence(stream: TextIO) -> None:
-    """Nobody hears it any more; keep the interpreter from complaining about it at exit."""
+    """Send a closed stream to the null device, so that Python does not complain at exit."""
     try:
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
-    except OSError:  # it has no descriptor, or the machine has none left
+    except OSError:  # it has no descriptor, or the process has none left
         return
 
 
 def say_aside(line: str) -> None:
-    """On standard error while work goes on, which does not end because nobody hears it.
+    """Print a line on standard error; if that is closed, the work continues all the same.
 
-    The descriptor stays as it is: a program that was started may have more to say there.
+    The descriptor stays as it is: a program that `moot run` started may still write to it.
     """
     try:
-        for part in _fitting(line):
+        for part in _wrapped(line, sys.stderr):
             print(part, file=sys.stderr, flush=True)  # noqa: T201
     except OSError:
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - kept open
 
 
 def print_error(command: str, error: MootError, as_json: bool) -> None:
-    """As an envelope on standard output, which may raise Unheard; else on standard error."""
+    """Print an error: an envelope on standard output, or lines on standard error."""
     if as_json:
         problem = Problem(error.code, str(error), error.hint, error.findings)
         _print_json(Envelope(False, command, None, problem), done=False)
         return
     try:
         for line in _error_lines(error):
-            for part in _fitting(line):
+            for part in _wrapped(line, sys.stderr):
                 print(part, file=sys.stderr)  # noqa: T201
-    except OSError:  # nobody is left to tell: the exit code says it
+    except OSError:  # the exit code still tells
         silence(sys.stderr)
-
-
-def _fitting(line: str) -> Iterable[str]:
-    """A line for standard error, broken where its terminal ends."""
-    if not sys.stderr.isatty():
-        return (line,)
-    from moot.surfaces.terminal.listing import wrapped
-
-    return wrapped(in_local_time(line), sys.stderr)
 
 
 def _error_lines(error: MootError) -> Iterable[str]:
@@ -165,7 +163,7 @@ def _error_lines(error: MootError) -> Iterable[str]:
 
 
 def _also_line(alike: Sequence[Finding]) -> str:
-    """One refusal is one refusal, however many are in the way: the same once more is only named."""
+    """Name further findings of the same code in one line, so that a refusal stays readable."""
     named = [visible(each.message.partition(": ")[0]) for each in alike[:SHOWN_ALIKE]]
     more = f"; and {len(alike) - SHOWN_ALIKE} more" if len(alike) > SHOWN_ALIKE else ""
     return f"also: {'; '.join(named)}{more} (`--json` has all)"
@@ -176,25 +174,26 @@ def finding_line(finding: Finding, stream: TextIO | None = None) -> Sentence:
     place = f" line {finding.line}" if finding.line else ""
     place += f" {finding.where}" if finding.where else ""
     hint = f" ({finding.hint})" if finding.hint else ""
-    said = visible(f"{finding.rule}{place}: {finding.message}{hint}")
-    return Sentence(f"{paint(finding.severity, colour, stream)} {said}")
+    text = visible(f"{finding.rule}{place}: {finding.message}{hint}")
+    return Sentence(f"{paint(finding.severity, colour, stream)} {text}")
 
 
 def remarks(findings: Iterable[Finding]) -> list[str]:
+    """Return a line for each finding that is more than a note."""
     return [finding_line(f) for f in findings if f.severity is not Severity.INFO]
 
 
-# JSON leaves these raw inside of strings, and some readers take them for the end of a line.
+# JSON leaves these raw inside of strings, and some readers treat them as line breaks.
 _LINE_BREAKS = tuple(
     (mark.encode(), escape_character(mark).encode()) for mark in "\x85\u2028\u2029"
 )
 
 
 def encode_json(value: Any) -> bytes:
-    """An envelope, or what stands in it, as JSON in one line."""
+    """Encode an envelope, or a part of one, as JSON in one line."""
     try:
         raw = _ENCODER.encode(value)
-    except UnicodeEncodeError:  # a path of this machine that is not UTF-8
+    except UnicodeEncodeError:  # a local path that is not UTF-8
         import json
 
         plain = msgspec.to_builtins(value, builtin_types=(Decimal,))
@@ -206,7 +205,7 @@ def encode_json(value: Any) -> bytes:
 
 def _print_json(envelope: Envelope, *, done: bool) -> None:
     raw = encode_json(envelope)
-    with _heard(done=done):
+    with _output_errors(done=done):
         sys.stdout.buffer.write(raw + b"\n")
         sys.stdout.buffer.flush()
 
@@ -215,10 +214,7 @@ _COLOURS = {"red": "31", "green": "32", "yellow": "33", "bold": "1", "dim": "2"}
 
 
 def paint(text: str, colour: str, stream: TextIO | None = None) -> str:
-    """Colour only for a person at a terminal who has not asked for none.
-
-    `stream` is where the text goes, if not to standard output.
-    """
+    """Colour the text if `stream` (default: standard output) is a terminal and colour is wanted."""
     plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
     if plain or not (stream or sys.stdout).isatty():
         return text
@@ -226,19 +222,11 @@ def paint(text: str, colour: str, stream: TextIO | None = None) -> str:
 
 
 def table(rows: Iterable[Sequence[str]]) -> Iterable[str]:
-    """The facts about one thing, in columns as narrow as they are; for many see `listing.py`."""
+    """Lay out facts about one subject in columns; for lists see `listing.py`."""
     body = [list(map(visible, row)) for row in rows]
     widths = [max(map(len, column)) for column in zip(*body, strict=True)]
     for row in body:
         cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
         line = "  ".join(cells).rstrip()
-        yield from _below_last(line, sum(widths[:-1]) + 2 * len(widths[:-1]))
-
-
-def _below_last(line: str, column: int) -> Iterable[str]:
-    """A line of a table, whose last cell goes on below itself where the terminal ends."""
-    if not sys.stdout.isatty():
-        return (line,)
-    from moot.surfaces.terminal.listing import wrapped
-
-    return wrapped(line, sys.stdout, " " * column)
+        last_column = sum(widths[:-1]) + 2 * len(widths[:-1])
+        yield from _wrapped(line, sys.stdout, " " * last_column)

@@ -1,4 +1,4 @@
-"""Make a command of an operation: a table says what a person types, the signature says the rest.
+"""Make a command from an operation: a table says what a person types, the signature says the rest.
 
     @derive("trace.review", planning.review, '''
         TRACE
@@ -15,14 +15,14 @@ after two spaces its help. A parameter without a default is required (unless it 
 `:optional`), a sequence may be repeated, a bool is a flag, and a default that is not empty is
 shown. The word in capitals, or what follows it after a colon, says how a value is read:
 
-    N:1..9          a number in that range; `1..9` alone shows click's own word for it
+    N:1..9          a number in that range; `1..9` alone shows click's own metavar
     FILE, DIR       a path, if the operation takes one; `FILE:path` may be either
     FILE:new        a file that the command writes; `-o FILE:new-` also takes `-`
     -o PAGE         `-o FILE.html`, `.md` or `.json`, and `--open`; the last row
     FILE|-          what is in a file or on standard input
-    TEXT, T:text    a text, `-` or `@file`; `TEXT:raw` is taken as it was typed
-    SCOPE, DIR      a scope, read from the folder one is in
-    NAME,...        several, with commas between them; `NAME=T[,T]` is repeated
+    TEXT, T:text    a text, `-` or `@file`; `TEXT:raw` is passed on as typed
+    SCOPE, DIR      a scope, read from the current folder
+    NAME,...        several, separated by commas; `NAME=T[,T]` may be repeated
 
 The decorated function turns the result into lines for a person; its further parameters get what
 was typed. Its docstring is the help. A name that the operation does not know fails at import.
@@ -63,7 +63,7 @@ _PAGE: Final = "-o PAGE = "
 _COMMAND: Final = "COMMAND..."
 
 
-class Taken(NamedTuple):
+class ParameterInfo(NamedTuple):
     """A parameter of an operation."""
 
     annotation: str
@@ -72,7 +72,7 @@ class Taken(NamedTuple):
 
 
 class Row(NamedTuple):
-    """The operation's parameter, click's, and how what was typed is read."""
+    """The operation's parameter, click's parameter, and how a typed value is read."""
 
     name: str
     made: click.Parameter
@@ -80,7 +80,7 @@ class Row(NamedTuple):
 
     @property
     def is_file(self) -> bool:
-        """Whether the name of a file is typed, and the operation takes what is in it."""
+        """Return whether a file's name is typed and the operation takes its content."""
         return self.read in (_read_file, _read_bytes)
 
     def read_typed(self, typed: Any, shell: Shell) -> Any:
@@ -108,11 +108,11 @@ def derive(
 ) -> Callable[[Lines], click.Command]:
     """Turn a function `result -> lines` into the command that calls `operation` and shows them.
 
-    `types` are types of click by parameter. `prepare` changes or refuses what was typed before it
-    is read, and adds what the operation takes and nobody types. `exits` tells the exit code from
-    the result. The operation runs `within` a context that gives it further arguments, made from
-    what was typed for the options that `also` adds to the command. Where the operation takes a
-    `plan`, its fields are parameters as well.
+    `types` are click types by parameter. `prepare` changes or refuses the typed values before they
+    are read, and adds arguments that are not typed. `exits` maps the result to the exit code. The
+    operation runs `within` a context that gives it further arguments, made from the options that
+    `also` adds to the command. If the operation takes a `plan`, the plan's fields are parameters as
+    well.
     """
     fields = _fields_of(plan) if plan is not None else {}
     known = signature_of(operation) | fields
@@ -152,7 +152,7 @@ def derive(
 def options(rows: str, types: Mapping[str, Any] = {}) -> Callable[[Act], Act]:
     """Add the parameters of these rows to a command that is written by hand.
 
-    Its own signature says the rest. It gets what was typed as it is.
+    Its own signature says the rest. It gets the values as typed.
     """
 
     def add(act: Act) -> Act:
@@ -165,13 +165,13 @@ def options(rows: str, types: Mapping[str, Any] = {}) -> Callable[[Act], Act]:
     return add
 
 
-def reporting(label: str) -> Within:
+def with_progress(label: str) -> Within:
     """Show the progress that the operation reports, under this label."""
 
     @contextmanager
     def within(_shell: Shell, _values: Values) -> Iterator[Values]:
-        with progress(label) as tell:
-            yield {"progress": tell}
+        with progress(label) as report:
+            yield {"progress": report}
 
     return within
 
@@ -182,7 +182,7 @@ def _with_page(invoke: Act) -> Act:
     return page_option(invoke)
 
 
-def signature_of(operation: Callable[..., Any]) -> dict[str, Taken]:
+def signature_of(operation: Callable[..., Any]) -> dict[str, ParameterInfo]:
     """Return what an operation takes, without loading `inspect`: that is slow."""
     function = getattr(operation, "__wrapped__", operation)
     code = function.__code__
@@ -191,18 +191,22 @@ def signature_of(operation: Callable[..., Any]) -> dict[str, Taken]:
     last = function.__defaults__ or ()
     defaults |= zip(names[code.co_argcount - len(last) : code.co_argcount], last, strict=True)
     return {
-        name: Taken(function.__annotations__[name], name not in defaults, defaults.get(name))
+        name: ParameterInfo(
+            function.__annotations__[name], name not in defaults, defaults.get(name)
+        )
         for name in names[1:]
     }
 
 
-def _fields_of(plan: type[msgspec.Struct]) -> dict[str, Taken]:
+def _fields_of(plan: type[msgspec.Struct]) -> dict[str, ParameterInfo]:
     """Return the fields of a plan, each of which has a default."""
     defaults = zip(plan.__struct_fields__, plan.__struct_defaults__, strict=True)
-    return {name: Taken(plan.__annotations__[name], False, value) for name, value in defaults}
+    return {
+        name: ParameterInfo(plan.__annotations__[name], False, value) for name, value in defaults
+    }
 
 
-def _read_row(text: str, known: Mapping[str, Taken], types: Mapping[str, Any]) -> Row:
+def _read_row(text: str, known: Mapping[str, ParameterInfo], types: Mapping[str, Any]) -> Row:
     found = _ROW.fullmatch(text)
     assert found is not None, text
     flags = (found["flags"] or "").replace(", ", " ").split()
@@ -232,7 +236,12 @@ def _plain_name(word: str) -> str:
 
 
 def _argument(
-    name: str, what: str, metavar: str | None, given_type: Any, taken: Taken, is_optional: bool
+    name: str,
+    what: str,
+    metavar: str | None,
+    given_type: Any,
+    taken: ParameterInfo,
+    is_optional: bool,
 ) -> click.Argument:
     words = what.endswith("...")
     return click.Argument(
@@ -248,7 +257,7 @@ def _option(
     names: list[str],
     metavar: str | None,
     given_type: Any,
-    taken: Taken,
+    taken: ParameterInfo,
     help_text: str,
     negated: bool,
 ) -> click.Option:
@@ -275,12 +284,12 @@ def _option(
     )
 
 
-def _output(name: str, help_text: str, kind: str, taken: Taken) -> click.Parameter:
-    def holder() -> None:
-        """Take the option."""
+def _output(name: str, help_text: str, kind: str, taken: ParameterInfo) -> click.Parameter:
+    def function() -> None:
+        """Hold the option that the decorator adds."""
 
-    output_option(help_text, required=taken.is_required, printable=kind == "new-")(holder)
-    (option,) = holder.__click_params__  # type: ignore[attr-defined]
+    output_option(help_text, required=taken.is_required, printable=kind == "new-")(function)
+    (option,) = function.__click_params__  # type: ignore[attr-defined]
     option.name = name
     assert isinstance(option, click.Parameter)
     return option
@@ -345,7 +354,7 @@ def _read_file(value: str, _shell: Shell) -> str:
 
 
 def _read_json(value: str, _shell: Shell) -> Path | str:
-    """JSON is in a file, or comes from standard input (`-`); `@FILE` is a file as well."""
+    """Return standard input (`-`) as text, or the path of a file; `@FILE` is the same as FILE."""
     return document(value) if value == "-" else Path(value.removeprefix("@"))
 
 

@@ -1,6 +1,6 @@
-"""A click group that shows its commands from a table, a line each, and knows what was mistyped.
+"""A click group that lists its commands from a table and suggests a command after a typing error.
 
-It imports a command's module only when that command is used or explained.
+It imports a command's module only when that command is used or its help is shown.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 
 class Entry(msgspec.Struct, frozen=True):
-    """Where a command lives (`module:attribute`), and its one line of help."""
+    """Where a command is defined (`module:attribute`), and its one line of help."""
 
     target: str
     help: str
 
 
 def read_sections(table: str, package: str = "moot.surfaces.cli") -> dict[str, dict[str, Entry]]:
-    """Read a table of commands: a heading, below it `name  module:attribute  help` for each."""
+    """Read a table of commands: headings, each followed by rows `name  module:attribute  help`."""
     sections: dict[str, dict[str, Entry]] = {}
     entries: dict[str, Entry] = {}
     for line in table.strip().splitlines():
@@ -47,8 +47,8 @@ Sections = Mapping[str, Mapping[str, Entry | str]]
 class LazyGroup(click.Group):
     """`sections` maps a heading to its commands, in the order they are shown.
 
-    A command that joins the group by itself needs no more there than its line of help. Those of
-    `more` are offered like all others, and shown only by `moot help --all`.
+    A command that adds itself to the group needs only its line of help there. Commands in `more`
+    work like all others, but only `moot help --all` lists them.
     """
 
     def __init__(
@@ -81,17 +81,16 @@ class LazyGroup(click.Group):
             near = self._nearest(args[0], ctx)
             if near is None:
                 raise
-        said = f"No such command {args[0]!r}. Did you mean {near!r}?"
-        raise click.UsageError(said, ctx)
+        raise click.UsageError(f"No such command {args[0]!r}. Did you mean {near!r}?", ctx)
 
     def _nearest(self, word: str, ctx: click.Context) -> str | None:
-        from difflib import get_close_matches  # slow to load, for those who type well
+        from difflib import get_close_matches  # slow to load, and rarely needed
 
         found = get_close_matches(word, self.list_commands(ctx), 1)
         return found[0] if found and not word.startswith("-") else None
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Completion from the table alone, too."""
+        """Complete from the table alone: no command is imported."""
         from click.shell_completion import CompletionItem
 
         names = {
@@ -101,7 +100,7 @@ class LazyGroup(click.Group):
         return found + click.Command.shell_complete(self, ctx, incomplete)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Help from the table alone: showing it imports nothing."""
+        """Show help from the table alone: no command is imported."""
         shown = {**self._sections, **self._more} if ctx.meta.get(SHOW_ALL) else self._sections
         for heading, entries in shown.items():
             with formatter.section(heading):
@@ -114,10 +113,8 @@ class LazyGroup(click.Group):
 
 def _entries_by_heading(sections: Sections) -> dict[str, dict[str, Entry]]:
     return {
-        heading: {name: _entry(row) for name, row in rows.items()}
+        heading: {
+            name: Entry("", row) if isinstance(row, str) else row for name, row in rows.items()
+        }
         for heading, rows in sections.items()
     }
-
-
-def _entry(one: Entry | str) -> Entry:
-    return Entry("", one) if isinstance(one, str) else one

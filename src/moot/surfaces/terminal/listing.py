@@ -1,10 +1,9 @@
-"""Lists for people: a table that is no wider than the terminal it is written to.
+"""Tables and sentences for people, no wider than the terminal.
 
-What does not fit is shortened with `…`: times to the second and what is random to its beginning,
-then text, then words, then times to the day. Names, paths and ids, which one has to type, stay
-whole, above their row if need be. A text that would be cut to nothing gets a line of its own below
-its row. Into a pipe or a file all is written as it
-is; only of a text without end the rest is left to `--json`.
+A table that does not fit is shortened with `…`: first times to the second and random ids to their
+beginning, then texts, then words, then times to the day. Names, paths and ids, which a user types,
+stay whole, above their row if needed. A text that would be cut too much gets its own line below its
+row. Into a pipe or a file everything is written in full, except that a very long text is cut.
 """
 
 from __future__ import annotations
@@ -20,21 +19,20 @@ from moot.surfaces.terminal.answer import paint, visible
 from moot.surfaces.terminal.local_time import SHORT, in_local_time
 
 GAP: Final = "  "
-# Columns that hold what the next command asks for.
+# Columns with values that the next command needs.
 COPIED: Final = frozenset({"id", "scope", "path", "trace"})
-# Columns of names that one has to type.
+# Columns with names that a user types.
 NAMES: Final = frozenset(
     {"name", "agent", "holder", "who", "whom", "from", "owner", "author", "left by", "signed by"}
     | {"seat"}
 )
-# Stands between a name and its tool: `alice-2 · claude`.
+# Between a name and its tool: `alice-2 · claude`.
 WITH_TOOL: Final = " · "
-# A time until when something must be done.
+# The column with the time by which something must be done.
 DEADLINE: Final = "by"
-# How narrow a column may get: a text that is worth reading, a name that one knows, a day with its
-# `…`, at the worst.
+# The smallest widths: of a readable text, of a recognizable name, of a day with its `…`, of any.
 TEXT, NAME, DAY, LEAST = 24, 8, 11, 4
-# How much of a text one line can bear, wherever it goes.
+# The longest text in a cell, in a pipe too.
 MOST = 4_000
 _TIME: Final = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\.\d{3}Z")
 _DATED: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d")
@@ -45,44 +43,44 @@ _HASH: Final = re.compile(r"\b([0-9a-f]{8})[0-9a-f]{24,}\b")
 def listing(
     rows: Iterable[Sequence[str]], head: Sequence[str], colours: Mapping[str, str] = {}
 ) -> Iterable[str]:
-    """A table with a head; on a terminal it fits, and what stands in `colours` has its colour."""
-    shown = ([visible(in_local_time(_bearable(cell))) for cell in row] for row in rows)
+    """Lay out a table with a head; on a terminal it fits, and words in `colours` are coloured."""
+    shown = ([visible(in_local_time(_cut_long(cell))) for cell in row] for row in rows)
     return fitted([list(head), *shown], terminal_columns() or sys.maxsize, colours)
 
 
 def with_tool(name: str, tool: str | None) -> str:
-    """A name as lists show it: `alice-2 · claude`."""
+    """Return a name as lists show it: `alice-2 · claude`."""
     return f"{name}{WITH_TOOL}{tool}" if tool else name
 
 
 def alive_word(label: str, evidence: str | None) -> str:
-    """How alive somebody is, in a word: an exited program says more than the time does."""
+    """Return the liveness label, or `Gone` if the agent's program has exited."""
     return "Gone" if evidence == "gone" else label
 
 
-def _bearable(text: str) -> str:
+def _cut_long(text: str) -> str:
     return text if len(text) <= MOST else f"{text[: MOST - 1]}…"
 
 
 def terminal_columns() -> int | None:
-    """How wide the terminal is that we write to; None if it is none, or does not say."""
+    """Return the width of standard output; None if it is no terminal, or its width is unknown."""
     if not sys.stdout.isatty():
         return None
-    import shutil  # slow to load, for those who write into a pipe
+    import shutil  # slow to load, and not needed for a pipe
 
     return shutil.get_terminal_size((0, 0)).columns or None
 
 
 def fitted(rows: list[list[str]], columns: int, colours: Mapping[str, str] = {}) -> Iterator[str]:
-    """The lines of a table whose first row is its head, each at most so wide, if that can be."""
+    """Lay out a table, whose first row is its head, in `columns` if that is possible."""
     if _too_wide(_widths(rows), columns):
-        rows = _briefly(rows, COPIED)
-    apart = _crushed(rows, columns)
+        rows = _abbreviate(rows, COPIED)
+    apart = _find_crushed_column(rows, columns)
     below = [row[apart] if apart is not None else "" for row in rows]
     rows = [[cell for n, cell in enumerate(row) if n != apart] for row in rows]
     above = rows[0][0].lower() in COPIED or _is_name(rows, 0)
     if not above and _too_wide(_shrunk(rows, columns), columns):
-        rows = _briefly(rows, frozenset())
+        rows = _abbreviate(rows, frozenset())
     widths, whole = _at_worst(rows, columns, above), _whole(rows, above)
     for number, (row, text) in enumerate(zip(rows, below, strict=True)):
         painted = colours if number else {}
@@ -93,14 +91,14 @@ def fitted(rows: list[list[str]], columns: int, colours: Mapping[str, str] = {})
 
 
 def _whole(rows: list[list[str]], above: bool) -> list[int]:
-    """Columns whose cells are never cut: the first if it is typed, and all with names."""
+    """Return the columns that are never cut: the first if it is typed, and all with names."""
     return [n for n, _ in enumerate(rows[0]) if (above if n == 0 else _is_name(rows, n))]
 
 
 def _lines(
     row: list[str], widths: list[int], whole: list[int], colours: Mapping[str, str]
 ) -> Iterator[str]:
-    """A row in its columns; what must stay whole and does not fit stands above the others."""
+    """Lay out a row; cells that must stay whole and do not fit go above the others."""
     apart = [n for n in whole if columns_of(row[n]) > widths[n]]
     for n in apart:
         yield row[n]
@@ -112,7 +110,7 @@ def _lines(
 
 
 def _coloured(cell: str, colours: Mapping[str, str]) -> str:
-    """A cell whose text, or whose last word, has a colour."""
+    """Colour a cell whose text, or whose last word, has a colour."""
     text = cell.rstrip()
     for word in (text, text.rpartition(" ")[2]):
         if word in colours:
@@ -129,20 +127,25 @@ def _room(widths: list[int], columns: int) -> int:
     return columns - len(GAP) * (len(widths) - 1)
 
 
-def _briefly(rows: list[list[str]], but: frozenset[str]) -> list[list[str]]:
-    """What says the same to a reader; what stands under these heads stays as it is."""
+def _abbreviate(rows: list[list[str]], but: frozenset[str]) -> list[list[str]]:
+    """Shorten times and random ids, except in the columns `but`."""
     kept = [name.lower() in but for name in rows[0]]
-    told = ([c if k else _brief(c) for c, k in zip(row, kept, strict=True)] for row in rows[1:])
-    return [rows[0], *told]
+    return [
+        rows[0],
+        *(
+            [cell if keep else _abbreviate_cell(cell) for cell, keep in zip(row, kept, strict=True)]
+            for row in rows[1:]
+        ),
+    ]
 
 
-def _brief(cell: str) -> str:
-    """Times to the second, the beginning of what is random."""
+def _abbreviate_cell(cell: str) -> str:
+    """Shorten times to the second, and hashes and UUIDs to their first digits."""
     return _HASH.sub(r"\1…", _UUID.sub(r"\1…", _TIME.sub(r"\1Z", cell)))
 
 
-def _crushed(rows: list[list[str]], columns: int) -> int | None:
-    """The widest text, if it would not be worth reading in its column."""
+def _find_crushed_column(rows: list[list[str]], columns: int) -> int | None:
+    """Return the column with the widest text, if it would get too narrow to be read."""
     texts, widths = _texts(rows), _widths(rows)
     widest = max(texts, key=lambda n: widths[n], default=None)
     if widest is None or widths[widest] <= TEXT or len(widths) == 1:
@@ -152,7 +155,7 @@ def _crushed(rows: list[list[str]], columns: int) -> int | None:
 
 
 def _shrunk(rows: list[list[str]], columns: int) -> list[int]:
-    """How wide each column is to be: texts give way first, then names, then times."""
+    """Return the width of each column: texts shrink first, then words, then times."""
     widths = _widths(rows)
     words = [n for n in _loose(rows) if n and not _is_name(rows, n)]
     times = [n for n in _times(rows) if n and rows[0][n].lower() != DEADLINE]
@@ -162,7 +165,7 @@ def _shrunk(rows: list[list[str]], columns: int) -> list[int]:
 
 
 def _at_worst(rows: list[list[str]], columns: int, above: bool) -> list[int]:
-    """The same where even that is too wide."""
+    """Return smaller widths if the table is still too wide."""
     widths = _shrunk(rows, columns)
     if above:
         _shrink(widths, columns, [0], NAME)
@@ -174,15 +177,15 @@ def _at_worst(rows: list[list[str]], columns: int, above: bool) -> list[int]:
 
 
 def _is_name(rows: list[list[str]], column: int) -> bool:
-    """Is it a column of names that are typed? A title such as `Prime Minister` is none."""
+    """Return whether a column has names that are typed; titles such as `Prime Minister` are not."""
     cells = (row[column].replace(WITH_TOOL, "") for row in rows[1:])
     return rows[0][column].lower() in NAMES and not any(" " in cell for cell in cells)
 
 
 def _shrink(widths: list[int], columns: int, which: list[int], floor: int) -> None:
-    """Of these columns the widest gives way first, none below the floor."""
+    """Shrink these columns, the widest first, none below the floor."""
     room = _room(widths, columns)
-    for n in which:  # what is wider than all the room gives way at once
+    for n in which:  # a column that is wider than the whole room shrinks at once
         widths[n] = min(widths[n], max(room, floor))
     while which and sum(widths) > room:
         widest = max(which, key=lambda n: widths[n])
@@ -192,7 +195,7 @@ def _shrink(widths: list[int], columns: int, which: list[int], floor: int) -> No
 
 
 def _loose(rows: list[list[str]]) -> list[int]:
-    """Columns that nobody copies from and that hold no times."""
+    """Return the columns that are not copied from and have no times."""
     times = _times(rows)
     return [n for n, name in enumerate(rows[0]) if name.lower() not in COPIED and n not in times]
 
@@ -206,12 +209,12 @@ def _times(rows: list[list[str]]) -> list[int]:
 
 
 def _texts(rows: list[list[str]]) -> list[int]:
-    """Columns of words with spaces, or in a script that has none; names with tools are not."""
+    """Return the columns of texts: with spaces, or in a script without spaces; not names."""
     cells = {n: [row[n].replace(WITH_TOOL, "") for row in rows[1:]] for n in _loose(rows)}
     return [
         n
-        for n, said in cells.items()
-        if not _is_name(rows, n) and any(" " in one or _is_wide(one) for one in said)
+        for n, texts in cells.items()
+        if not _is_name(rows, n) and any(" " in text or _is_wide(text) for text in texts)
     ]
 
 
@@ -220,7 +223,7 @@ def _widths(rows: list[list[str]]) -> list[int]:
 
 
 def columns_of(text: str) -> int:
-    """How many columns of a terminal a text takes."""
+    """Return how many columns of a terminal a text takes."""
     return len(text) if text.isascii() else sum(map(_columns, text))
 
 
@@ -247,11 +250,9 @@ def _cut(text: str, width: int) -> str:
     return kept.rstrip() + "…"
 
 
-# Sentences for people: broken between words where the terminal ends.
-#
-# A command in backticks is what one copies, so it is never broken; if it is wider than the
-# terminal it has a line of its own, and the terminal breaks that. Into a pipe or a file all is
-# written as it is.
+# Sentences for people, wrapped between words. A command in backticks is never broken, because users
+# copy it: if it is wider than the terminal it gets its own line. Nothing is wrapped in a pipe or a
+# file.
 
 _STYLE: Final = re.compile(r"\x1b\[[0-9;]*m")
 _UNBROKEN: Final = re.compile(r"(\s*)((?:`[^`]*`|[^\s`]+|`)+)")
@@ -259,9 +260,9 @@ INDENT: Final = "  "
 
 
 def wrapped(line: str, stream: TextIO, indent: str = INDENT) -> Iterator[str]:
-    """The lines that `line` is on the terminal behind `stream`; itself if that is none.
+    """Wrap `line` to the width of the terminal behind `stream`; unchanged if it is no terminal.
 
-    All but the first begin with `indent`, or as the first does if that begins further in.
+    All lines but the first begin with `indent`, or with the indent of `line` if that is deeper.
     """
     columns = _columns_of_terminal(stream)
     if columns is None or _width(line) <= columns:
@@ -283,7 +284,7 @@ def _width(text: str) -> int:
 
 
 def _columns_of_terminal(stream: TextIO) -> int | None:
-    """How wide the terminal is; None if it is none, or does not say."""
+    """Return the width of the terminal; None if it is no terminal, or its width is unknown."""
     try:
         return os.get_terminal_size(stream.fileno()).columns or None if stream.isatty() else None
     except (OSError, ValueError):

@@ -1,6 +1,6 @@
-"""Times as a person at a terminal reads them: short, and in the time of this place.
+"""Times for a person at a terminal: short, and in local time.
 
-Into a pipe or a file, in JSON and with `--utc` they stay what they are on record: UTC, whole.
+In a pipe or a file, in JSON and with `--utc` they stay as on record: in full, in UTC.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ SHORT: Final = re.compile(r"(?:\d{4} )?(?:[A-Z][a-z]{2} [ \d]\d )?\d\d:\d\d\b")
 
 
 def in_local_time(text: str) -> str:
-    """The text with every time of the record as this person reads it; else as it is."""
+    """Replace each recorded time in the text by short local time, if a person reads it."""
     if "T" not in text or os.environ.get(VARIABLE) or not sys.stdout.isatty():
         return text
     now = datetime.now().astimezone()
-    return _ON_RECORD.sub(lambda found: _read(found[0], now), text)
+    return _ON_RECORD.sub(lambda found: _localize(found[0], now), text)
 
 
-def _read(text: str, now: datetime) -> str:
+def _localize(text: str, now: datetime) -> str:
     try:
         return shorten(datetime.fromisoformat(text).astimezone(now.tzinfo), now)
     except (ValueError, OverflowError):
@@ -35,7 +35,7 @@ def _read(text: str, now: datetime) -> str:
 
 
 def shorten(moment: datetime, now: datetime) -> str:
-    """`16:42` today, `Feb 18 16:42` this year, else with the year."""
+    """Return `16:42` for today, `Feb 18 16:42` for this year, else also the year."""
     clock = f"{moment.hour:02}:{moment.minute:02}"
     if moment.date() == now.date():
         return clock
@@ -44,7 +44,7 @@ def shorten(moment: datetime, now: datetime) -> str:
 
 
 def span_since(text: str | None, now_millis: int) -> str:
-    """How long ago a time of the record is: `8 s`, `3 min`, `5 h`, `2 d`; `-` if there is none."""
+    """Return how long ago a recorded time is: `8 s`, `3 min`, `5 h`, `2 d`; `-` for None."""
     if text is None:
         return "-"
     then = datetime.fromisoformat(text)
@@ -55,10 +55,8 @@ def span_since(text: str | None, now_millis: int) -> str:
     return f"{seconds} s"
 
 
-# How long something took or will take, as one says it: `8 s`, `2 min 5 s`, `3 h 20 min`.
-
-
 def short_duration(seconds: float) -> str:
+    """Return a duration in words: `8 s`, `2 min 5 s`, `3 h 20 min`."""
     whole = max(0, int(seconds))
     minutes, rest = divmod(whole, 60)
     if not minutes:

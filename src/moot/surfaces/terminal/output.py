@@ -1,8 +1,8 @@
-"""`-o FILE`: where a command may write what it made, and what it says if it cannot.
+"""`-o FILE` and every other path that a command writes to.
 
-`-` is standard output, for what is a text to be read there; an envelope has that for itself. Every
-file or folder that a command writes for its caller is an `OutputPath`: it is refused before any
-work if another agent holds it, or if it is git's own.
+`-` is standard output, for texts only, and not with --json. Every file or folder that a command
+writes for its caller is an `OutputPath`: Moot refuses it before any work if another agent holds it,
+or if it belongs to git.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ STDOUT = Path("-")
 
 
 class OutputPath(click.Path):
-    """A file or folder that the command writes; `also` are endings of files written next to it."""
+    """A file or folder that the command writes; `also` are suffixes of files written next to it."""
 
     def __init__(
         self, *, dir_okay: bool = True, file_okay: bool = True, also: tuple[str, ...] = ()
@@ -29,7 +29,7 @@ class OutputPath(click.Path):
 def find_outputs(
     parameters: Iterable[click.Parameter], values: Mapping[str, Any]
 ) -> Iterator[Path]:
-    """What the command would write, by the types of its parameters."""
+    """Yield the paths that the command would write, by the types of its parameters."""
     for parameter in parameters:
         given = values.get(parameter.name or "")
         if isinstance(parameter.type, OutputPath) and given is not None and given != STDOUT:
@@ -45,7 +45,7 @@ def output_option(
     also: tuple[str, ...] = (),
     accept: Callable[[Path], None] = lambda _file: None,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """The option `-o`, refused before any work if nothing could be written so."""
+    """Make the option `-o`; an unusable FILE is refused before any work."""
 
     def checked(ctx: click.Context, _option: click.Parameter, file: Path | None) -> Path | None:
         if file == STDOUT:
@@ -72,4 +72,4 @@ def _require_printable(ctx: click.Context, printable: bool) -> None:
         raise click.BadParameter("this cannot be printed (`-`): name a file")
     shell = ctx.find_object(Shell)
     if shell is not None and shell.json:
-        raise click.BadParameter("with --json standard output is the envelope's: name a file")
+        raise click.BadParameter("with --json the answer goes to standard output: name a file")

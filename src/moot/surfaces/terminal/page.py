@@ -1,4 +1,4 @@
-"""`-o FILE`: a report as a file, in the form that its name asks for; `--open` shows it."""
+"""`-o FILE`: a report as a file, in the format of its ending; `--open` shows it."""
 
 from __future__ import annotations
 
@@ -9,19 +9,9 @@ from typing import Any
 
 import click
 
-from moot.api.page.files import FORMS, write_page
+from moot.api.page.files import FORMS
 from moot.surfaces.terminal.answer import Answer, say_aside
 from moot.surfaces.terminal.output import output_option
-
-__all__ = [
-    "answer_and_open",
-    "open_in_browser",
-    "open_option",
-    "openable",
-    "page_option",
-    "require_form",
-    "write_page",
-]
 
 _HTML = ".html"
 Command = Callable[..., Answer]
@@ -29,7 +19,7 @@ Command = Callable[..., Answer]
 
 def require_form(file: Path) -> None:
     if file.suffix not in FORMS:
-        raise click.BadParameter(f"the name must end with one of {', '.join(FORMS)}")
+        raise click.BadParameter(f"the name must end in one of {', '.join(FORMS)}")
 
 
 open_option = click.option("--open", "open_it", is_flag=True, help="Open it in a browser.")
@@ -38,7 +28,7 @@ open_option = click.option("--open", "open_it", is_flag=True, help="Open it in a
 def answer_and_open(
     answer: Callable[[Path | None], Answer], output: Path | None, open_it: bool
 ) -> Answer:
-    """The answer, whose page is then shown; without `-o` it is written to a new folder."""
+    """Return the answer and show its page; without `-o` the page goes to a new folder."""
     if not open_it:
         return answer(output)
     file = output or _new_file()
@@ -50,7 +40,7 @@ def answer_and_open(
 
 
 def openable(command: Command) -> Command:
-    """A command with `-o` that also takes `--open`."""
+    """Add `--open` to a command with `-o`."""
 
     @wraps(command)
     def opening(*arguments: Any, open_it: bool, output: Path | None, **options: Any) -> Answer:
@@ -63,7 +53,7 @@ def openable(command: Command) -> Command:
 
 
 def page_option(command: Command) -> Command:
-    """`-o` and `--open`, for a command that can also write what it tells as a page."""
+    """Add `-o` and `--open` to a command that can write its answer as a page."""
     output = output_option(
         "Also write it as a page: FILE.html, FILE.md or FILE.json.", accept=require_form
     )
@@ -71,7 +61,7 @@ def page_option(command: Command) -> Command:
 
 
 def open_in_browser(file: Path) -> None:
-    """Show it; where there is no browser, say where it is."""
+    """Show the file; without a browser, say where it is."""
     import webbrowser
 
     if not webbrowser.open(file.resolve().as_uri()):

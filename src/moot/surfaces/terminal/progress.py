@@ -1,4 +1,4 @@
-"""A bar on the terminal while something takes long; elsewhere nothing, not even an import."""
+"""A progress bar and a status line on a terminal; elsewhere nothing, not even an import."""
 
 from __future__ import annotations
 
@@ -15,33 +15,33 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
 
-Tell = Callable[[int, int], None]
+Report = Callable[[int, int], None]
 QUIET_SECONDS = 0.5
-TELL_EVERY = 1_024
+REPORT_EVERY = 1_024
 
 
 @contextmanager
-def progress(label: str) -> Iterator[Tell | None]:
-    """Gives a function to be told (done, total), or None if nobody would see it."""
+def progress(label: str) -> Iterator[Report | None]:
+    """Yield a function to call with (done, total), or None if there is no terminal."""
     if sys.stderr is None or not sys.stderr.isatty():
         yield None
         return
     bar = _Bar(label)
     try:
-        yield bar.tell
+        yield bar.report
     finally:
         bar.close()
 
 
 def counted(
-    lines: Iterable[bytes], tell: Tell | None, total: Callable[[bytes], int]
+    lines: Iterable[bytes], report: Report | None, total: Callable[[bytes], int]
 ) -> Iterator[bytes]:
-    """The same lines, telling how far they are; `total` reads the first one."""
+    """Yield the same lines and report how many there were; `total` reads the first one."""
     due = 0
     for number, line in enumerate(lines):
         due = total(line) if number == 0 else due
-        if tell is not None and number % TELL_EVERY == 0:
-            tell(number, due)
+        if report is not None and number % REPORT_EVERY == 0:
+            report(number, due)
         yield line
 
 
@@ -53,7 +53,7 @@ class _Bar:
         self._began = time.monotonic()
         self._shown: Progress | None = None
 
-    def tell(self, done: int, total: int) -> None:
+    def report(self, done: int, total: int) -> None:
         if self._shown is None and time.monotonic() - self._began > QUIET_SECONDS:
             self._shown = self._show(total)
         if self._shown is not None:
@@ -73,38 +73,37 @@ class _Bar:
             self._shown.stop()
 
 
-# One line on standard error that says what is being done, and goes when something is shown.
-#
-# Only at a terminal that can take a line back; elsewhere nothing is written.
-
 _ERASE: Final = "\r\x1b[2K"
 
 
 class StatusLine:
-    """`show` replaces what stood there, `clear` takes it away."""
+    """One line on standard error that says what is being done, on a terminal that can erase it.
+
+    `show` replaces the line, `clear` removes it.
+    """
 
     def __init__(self) -> None:
         self._can_erase = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
-        self._stands = False
+        self._is_shown = False
 
     def show(self, text: str) -> None:
         if self._can_erase:
-            import shutil  # slow to load, for every command that shows no line
+            import shutil  # slow to load, and most commands show no status line
 
             room = max(20, shutil.get_terminal_size().columns - 4)
             line = visible(text)
             line = line if len(line) <= room else f"{line[: room - 1]}…"
             self._write(f"{_ERASE}\x1b[2m… {line}\x1b[0m")
-            self._stands = True
+            self._is_shown = True
 
     def clear(self) -> None:
-        if self._stands:
+        if self._is_shown:
             self._write(_ERASE)
-            self._stands = False
+            self._is_shown = False
 
     def _write(self, text: str) -> None:
         try:
             sys.stderr.write(text)
             sys.stderr.flush()
-        except OSError:  # nobody reads it any more; the work goes on
+        except OSError:  # the terminal is closed; the work continues
             self._can_erase = False

@@ -1,4 +1,4 @@
-"""What a command runs in: who acts, where the workspace is, how answers are printed.
+"""The context of a command: who acts, where the workspace is, how answers are printed.
 
 A command is a function that takes the `Shell` first and returns an `Answer`; `command` turns it
 into a click command whose errors and output follow the contract. Only `main.run` catches broadly.
@@ -36,11 +36,8 @@ if TYPE_CHECKING:
     from moot.workspace.workspace import Workspace
 
 
-# Docstrings as help texts, without loading `inspect`: that takes as long as half of click.
-
-
 def clean_docstring(text: str) -> str:
-    """Without the indentation that the lines after the first share; as `inspect.cleandoc` does."""
+    """Remove common indentation as `inspect.cleandoc` does, without loading `inspect` (slow)."""
     first, *rest = text.expandtabs().split("\n")
     margin = min((len(line) - len(line.lstrip()) for line in rest if line.strip()), default=0)
     return "\n".join([first.lstrip(), *(line[margin:] for line in rest)]).strip("\n")
@@ -57,9 +54,9 @@ class Shell:
         self.is_operative = False  # `bb` or `bb-init` was typed, and not `moot`
         self.typed_name = ""  # who acts, if only --as says so
         self.command = ""
-        self.answered = False  # from the moment the answer is being printed
+        self.answered = False  # True as soon as the answer is being printed
         self.result: object = None  # the data of the answer, once there is one
-        self.problem_code = ""  # of the error that was told instead
+        self.problem_code = ""  # the code of the error, if the command failed
         self.says_if_old = False  # the answer itself says whether it may be old
         self.debug: DebugLog | None = None
         if self.env.get("MOOT_DEBUG"):
@@ -74,7 +71,7 @@ class Shell:
             raise Refused(
                 "not_you",
                 f"you are {self.acting}; this would act as {name}",
-                hint="leave --as away: MOOT_AGENT says who acts here",
+                hint="omit --as: MOOT_AGENT says who acts here",
             )
         if self.acting is None:
             self.typed_name = name
@@ -82,7 +79,7 @@ class Shell:
 
     @property
     def session(self) -> Session:
-        """What the library's operations take; closed (and its checkpoint made) with the command."""
+        """The session for the library's operations; the command closes it, with a checkpoint."""
         if self._session is None:
             from moot.api.session import Session
 
@@ -122,19 +119,19 @@ class Shell:
             return Path.cwd()
         except OSError:
             raise Unavailable(
-                "no_folder", "the folder you are in is gone", hint="cd to the project first"
+                "no_folder", "the current folder was deleted", hint="cd to the project first"
             ) from None
 
     @property
     def place(self) -> Path:
-        """The workspace's folder, for commands that only look at it."""
+        """The workspace's folder, for commands that only read it."""
         from moot.workspace.find import require_ledger
 
         return require_ledger(self.found)
 
     @property
     def found(self) -> Path:
-        """The same, whatever may be missing in it."""
+        """The same, even if the ledger in it is missing."""
         return self.session.workspace_folder
 
     @property
@@ -149,15 +146,17 @@ class Shell:
             self._session = None
 
     def _tell_remarks(self, session: Session) -> None:
-        """What was not understood of how it was set up, unless the answer has said so."""
-        said = getattr(self.result, "findings", ())
+        """Print what was wrong with the settings, unless the answer contains it."""
+        answered = getattr(self.result, "findings", ())
         for remark in session.remarks:
-            if remark not in said:
+            if remark not in answered:
                 say_aside(finding_line(remark, sys.stderr))
 
     def _tell_if_old(self, session: Session) -> None:
-        """What a machine that joined shows may be old, if its keeper did not answer. Not where an
-        error, or the answer itself, has said so."""
+        """Say that a joined machine's copy may be old if its keeper did not answer.
+
+        Nothing is printed if an error or the answer itself says so.
+        """
         why = session.why_old()
         if why is not None and self.problem_code != why.code and not self.says_if_old:
             say_aside(paint(f"this may be old: {visible(str(why))}", "yellow", sys.stderr))
@@ -172,7 +171,7 @@ class Shell:
         return "MOOT_PASSPHRASE_FILE" in self.env or self.interactive()
 
     def ask_passphrase(self, name: str) -> Passphrase | None:
-        """From MOOT_PASSPHRASE_FILE, else typed at a terminal, else none: nothing hangs."""
+        """Read MOOT_PASSPHRASE_FILE, else ask at a terminal, else return None: never hang."""
         from moot.keys.folder import Passphrase
 
         file = self.env.get("MOOT_PASSPHRASE_FILE")
@@ -184,8 +183,10 @@ class Shell:
         return Passphrase(typed, attended=True)
 
     def new_passphrase(self, name: str, may_wait: bool = False) -> str | None:
-        """A passphrase for a new key; typed twice at a terminal. Nothing typed is None: later, if
-        the key `may_wait`."""
+        """Get a passphrase for a new key, typed twice at a terminal.
+
+        Returns None if the user typed nothing: the key is made later, if it `may_wait`.
+        """
         file = self.env.get("MOOT_PASSPHRASE_FILE")
         if file:
             return _passphrase_in(file)
@@ -199,17 +200,17 @@ class Shell:
                 err=True,
                 default="",
                 show_default=False,
-                value_proc=_checked_passphrase,  # before it is typed once more
+                value_proc=_checked_passphrase,  # before it is typed again
             )
             if not typed:
                 return None
-            if typed == click.prompt("once more", hide_input=True, err=True):
+            if typed == click.prompt("repeat it", hide_input=True, err=True):
                 return typed
             click.echo("Error: the two are not the same", err=True)
 
 
 def _checked_passphrase(text: str) -> str:
-    """What was typed, if it may lock a key or is nothing; else click says why and asks again."""
+    """Return the passphrase if it is long enough or empty; else click shows why and asks again."""
     from moot.keys.passphrase_lock import require_long_passphrase
 
     if text:
@@ -225,9 +226,9 @@ def _is_at_terminal() -> bool:
 
 
 def text_argument(value: str) -> str:
-    """An argument as text: `-` reads standard input, `@file` reads a file.
+    """Read an argument as text: `-` reads standard input, `@file` reads a file.
 
-    The line end that `echo` and editors put after the last line is no part of it.
+    The newline that `echo` and editors put after the last line is removed.
     """
     if value == "-":
         return _without_end(document("-"))
@@ -237,7 +238,7 @@ def text_argument(value: str) -> str:
 
 
 def _passphrase_in(file: str) -> str:
-    """The passphrase in a file that only its owner may read; a pipe has no such rights."""
+    """Read the passphrase from a file that only its owner may read, or from a pipe."""
     from moot.keys.passphrase_lock import require_private_file
 
     require_private_file(Path(file))
@@ -245,12 +246,12 @@ def _passphrase_in(file: str) -> str:
 
 
 def document(file: str) -> str:
-    """The text of a file, or of standard input if it is called `-`, as it is."""
+    """Return the text of a file, or of standard input for `-`, unchanged."""
     return decode_text(document_bytes(file), "standard input" if file == "-" else file)
 
 
 def document_bytes(file: str) -> bytes:
-    """The same before it is read as text: what is wrong with it may be for rules to say."""
+    """Return the same as bytes: some commands report invalid text as a finding."""
     if file == "-":
         return require_bounded(sys.stdin.buffer.read(MAX_BYTES + 1), "standard input")
     return read_bounded(Path(file))
@@ -267,7 +268,7 @@ def _path(text: str | None) -> Path | None:
 def command(
     group: click.Group | None, name: str, dotted: str, **options: Any
 ) -> Callable[[Callable[..., Answer]], click.Command]:
-    """Register `function(shell, ...) -> Answer` as a click command called `name`."""
+    """Register `function(shell, ...) -> Answer` as the click command `name`."""
 
     def register(function: Callable[..., Answer]) -> click.Command:
         def invoke(**values: Any) -> None:
@@ -286,11 +287,11 @@ def command(
             shell.answered = True
             try:
                 print_answer(dotted, answer, shell.json)
-            except BrokenPipeError:  # `| head` has read enough: the work is done all the same
+            except BrokenPipeError:  # `| head` has read enough, and the work is done
                 silence(sys.stdout)
             click.get_current_context().exit(answer.exit_code)
 
-        # Options stand above the function: click has left them there as an attribute.
+        # click's decorators have stored the options in this attribute.
         parameters = list(reversed(getattr(function, "__click_params__", [])))
         made = click.Command(
             name, callback=invoke, params=parameters, help=help_of(function), **options
@@ -303,6 +304,6 @@ def command(
 
 
 def help_of(function: Callable[..., Any]) -> str:
-    """The docstring; what follows `Examples:` keeps its line breaks."""
+    """Return the docstring; what follows `Examples:` keeps its line breaks."""
     text = clean_docstring(function.__doc__ or "")
     return text.replace("Examples:\n", "\b\nExamples:\n")

@@ -1,6 +1,6 @@
-"""A command as a span, with what it measured; a `moot run` lasts as long as its program.
+"""A command as a span, with what it measured; the span of `moot run` lasts as long as its program.
 
-The span's parent is the trace named in TRACEPARENT, so that what an agent does with moot stands
+The span's parent is the trace named in TRACEPARENT, so that what an agent does with moot is shown
 below the run that started it.
 """
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from moot.usage.totals import UsageView
 
 MISSING: Final = (
-    "moot: telemetry is on and its libraries are not installed: in your clone of Moot"
+    "moot: telemetry is on, but its libraries are not installed. In your clone of Moot, run"
     " pipx install --force '.[otel]', or pip install '.[otel]'"
 )
 
@@ -87,7 +87,7 @@ def _describe(span: Span, shell: Shell, code: int) -> None:
 def describe_run(
     telemetry: Telemetry, agent: str, tools: Sequence[str], usage: UsageView | None
 ) -> None:
-    """Say on the span of a `moot run` as whom it ran, with what, and what that used."""
+    """Add to the span of `moot run` the agent, its coding tools and their usage."""
     from opentelemetry.trace import get_current_span
 
     span = get_current_span()
@@ -103,7 +103,7 @@ def describe_run(
 
 
 def trace_variables() -> Mapping[str, str]:
-    """What a program that is started now finds: the span it belongs to, and that we export."""
+    """Return variables for a program: the span that it belongs to, and that telemetry is on."""
     from opentelemetry.trace import get_current_span
 
     from moot.usage.telemetry.exporting import trace_parent

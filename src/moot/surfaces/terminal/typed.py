@@ -1,7 +1,7 @@
-"""A hint speaks of what was typed: `moot trace status TRACE` names the trace that was meant.
+"""Put the typed arguments into hints: `moot trace status TRACE` becomes `moot trace status t1`.
 
-A word in capitals means what the command's own usage means by it, if it stands for something that
-is there. NAME or TEXT often stand for what is yet to be chosen.
+A word in capitals is replaced if the command's own usage has it and it names something that exists
+(_THINGS). NAME and TEXT are not replaced: they are often still to be chosen.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _THINGS: Final = frozenset(
 )
 
 
-# Commands of a hint that somebody must be named for: they fail without.
+# Commands in hints that fail without an acting agent.
 _ACTING: Final = re.compile(r"`moot (?=(?:blocked|handoff|inbox|reserve|send)\b)")
 
 
@@ -32,8 +32,10 @@ _ACTING: Final = re.compile(r"`moot (?=(?:blocked|handoff|inbox|reserve|send)\b)
 def hints_naming(
     parameters: Iterable[click.Parameter], values: Mapping[str, Any], actor: str = ""
 ) -> Iterator[None]:
-    """Whatever is refused inside, its hints speak of what was typed. `actor` is who acts if only
-    --as says so: a command that is typed next needs that as well."""
+    """Put the typed arguments into the hints of an error raised inside.
+
+    `actor` is who acts if only --as says so: the next command needs --as as well.
+    """
     try:
         yield
     except MootError as error:
@@ -45,11 +47,11 @@ def hints_naming(
         raise
 
 
-# What Operative's own programs call a command of `moot`.
+# Commands of `moot`, and their names in Operative's own programs.
 _OPERATIVE_NAMES: Final = (
     (re.compile(r"\bmoot --as (\S+) join\b"), r"bb-init --adopt \1"),
     (re.compile(r"\bmoot (?:join|init)\b"), "bb-init"),
-    (re.compile(r"\bleave --as away\b"), "leave --agent or --from away"),
+    (re.compile(r"\bomit --as\b"), "omit --agent or --from"),
     (re.compile(r"\bmoot agent (?=(?:list|heartbeat)\b)"), "bb agent "),
     (re.compile(r"\bmoot agent show (?=[^`\s-])"), "bb agent show --agent "),
     (re.compile(r"\bmoot agent register (?=[^`\s-])"), "bb agent register --name "),
@@ -57,32 +59,36 @@ _OPERATIVE_NAMES: Final = (
 
 
 def name_as_operative(text: str) -> str:
-    """A hint with the commands of `bb` and `bb-init` instead of those of `moot`."""
+    """Replace commands of `moot` in a hint by those of `bb` and `bb-init`."""
     for pattern, name in _OPERATIVE_NAMES:
         text = pattern.sub(name, text)
     return text
 
 
 def typed(parameters: Iterable[click.Parameter], values: Mapping[str, Any]) -> HintWords:
-    """What the arguments of a command were given as, by the words of its usage."""
-    asked = [one for one in parameters if isinstance(one, click.Argument) and one.nargs == 1]
-    given = {one: values.get(one.name or "") for one in asked}
-    known = {_word(one, str(value)): str(value) for one, value in given.items() if value}
+    """Return the typed arguments of a command, by their words in its usage."""
+    arguments = [
+        parameter
+        for parameter in parameters
+        if isinstance(parameter, click.Argument) and parameter.nargs == 1
+    ]
+    given = {argument: values.get(argument.name or "") for argument in arguments}
+    known = {_word(argument, str(value)): str(value) for argument, value in given.items() if value}
     return {word: value for word, value in known.items() if word in _THINGS}
 
 
 def _word(parameter: click.Argument, value: str) -> str:
-    """Of `FILE|SESSION` the first if there is such a file, else the other."""
+    """Return the argument's word: for `FILE|SESSION` FILE if that file exists, else SESSION."""
     words = (parameter.metavar or (parameter.name or "").upper()).strip("[]").split("|")
     files = [word for word in words if word in ("FILE", "DIR")]
     others = [word for word in words if word not in files]
     if not files or not others:
         return words[0]
-    return files[0] if _is_there(value) else others[0]
+    return files[0] if _file_exists(value) else others[0]
 
 
-def _is_there(name: str) -> bool:
+def _file_exists(name: str) -> bool:
     try:
         return Path(name).exists()
-    except (OSError, ValueError):  # nothing can be called so
+    except (OSError, ValueError):  # not a valid file name
         return False

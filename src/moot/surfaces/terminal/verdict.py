@@ -1,7 +1,7 @@
-"""A verdict for people: one line that says it, what it rests on, and what to do.
+"""A verdict for people: the headline, what it rests on, and what to do.
 
-The checker speaks the language of the record format; here its sentences become plain words. The
-facts of the JSON output stay as the checker gave them.
+The verifier uses the words of the record format; here they are replaced by plain words. The JSON
+output keeps the verifier's own words.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _FACETS = {
     "key_status": "keys",
     "artifacts": "artifacts",
 }
-# The format's own nouns, which nobody should have to learn to read a verdict.
+# Nouns of the record format, and plain words for them.
 _PLAIN = {
     "streams": "histories",
     "stream": "history",
@@ -55,18 +55,18 @@ _PLAIN = {
     "bundle": "record",
 }
 _ONE_EVENT = re.compile(r"\b1 events follow\b")
-# What to do next in words of this command line, by the code of what was found.
+# What to do next as a command, by the code of the finding.
 _NEXT = {
-    "minimum_unset": "Against the owner only a checkpoint kept elsewhere helps: "
-    "`--checkpoint NOTE` demands what it pinned.",
+    "minimum_unset": "Only a checkpoint kept elsewhere protects against the owner of the ledger: "
+    "`--checkpoint NOTE` requires what it covers.",
 }
 _MOST_QUESTION = 200
-_QUOTED = r'"(?:[^"\\]|\\.)*"'  # somebody's own words stay as they are
+_QUOTED = r'"(?:[^"\\]|\\.)*"'  # quoted text stays as it is
 _PLAIN_WORD = re.compile(rf"{_QUOTED}|\b({'|'.join(_PLAIN)})\b(?!/)")
 
 
 def verdict_word(name: VerdictName) -> str:
-    """The word for people: `INTACT` for valid."""
+    """Return the word for people: `INTACT` for valid."""
     return _WORDS[name]
 
 
@@ -87,7 +87,7 @@ def verdict_lines(verdict: BundleVerdict) -> Iterable[str]:
     yield from table(_rows(verdict))
     yield f"{'custody':<14}{facet(verdict, 'custody')}"
     if verdict.says is not None:
-        yield f"{'says':<14}{said(verdict.says)}"
+        yield f"{'says':<14}{receipt_summary(verdict.says)}"
     findings = plain_findings(verdict)
     if findings:
         yield ""
@@ -95,22 +95,24 @@ def verdict_lines(verdict: BundleVerdict) -> Iterable[str]:
 
 
 def _rows(verdict: BundleVerdict) -> list[tuple[str, str]]:
-    """The word of the format, which the other checker uses too, and what it rests on."""
+    """Return the verdict in the format's own word, what it rests on, and the trusted key."""
     rows = [(name, facet(verdict, field)) for field, name in _FACETS.items()]
     trusted = [] if verdict.fingerprint is None else [("fingerprint", verdict.fingerprint)]
     return [("verdict", verdict.verdict), *rows, *trusted]
 
 
-def said(says: Mapping[str, Any]) -> str:
-    """`q-1 APPROVED by operator: "Which queue?", 1 dissenting`, whatever a receipt may hold."""
-    word, result = (one if isinstance(one, dict) else {} for one in (says["word"], says["result"]))
+def receipt_summary(says: Mapping[str, Any]) -> str:
+    """Return `q-1 APPROVED by operator: "Which queue?", 1 dissenting`, for any content."""
+    word, result = (
+        part if isinstance(part, dict) else {} for part in (says["word"], says["result"])
+    )
     texts = (says["decision"], says["stage"], says["question"], word.get("by"))
-    decision, stage, question, by = (one if isinstance(one, str) else "" for one in texts)
+    decision, stage, question, by = (text if isinstance(text, str) else "" for text in texts)
     voices = result.get("dissent")
     dissent = len(voices) if isinstance(voices, list) else 0
     who = f"{decision} {stage.upper()}" + (f" by {by}" if by else "")
-    told = f"{who.strip()}: {_quoted(question)}, {dissent} dissenting"
-    return visible(f"{told} (the machine's signed summary)")
+    summary = f"{who.strip()}: {_quoted(question)}, {dissent} dissenting"
+    return visible(f"{summary} (a summary signed by the ledger's key)")
 
 
 def _quoted(question: str) -> str:
@@ -119,7 +121,7 @@ def _quoted(question: str) -> str:
 
 
 def headline(verdict: BundleVerdict) -> str:
-    """`INTACT · 412 events · complete up to checkpoint 9`."""
+    """Return `INTACT · 412 events · complete up to checkpoint 9`."""
     word, clock = _WORDS[verdict.verdict], " · test clock" if verdict.clock == "fixed" else ""
     if verdict.verdict == "tampered":
         return f"{word} at {_place(verdict.first_bad)}; {_trusted(verdict.last_trusted)}{clock}"
@@ -127,7 +129,7 @@ def headline(verdict: BundleVerdict) -> str:
 
 
 def _place(place: BundlePlace | None) -> str:
-    """Events are counted from 1; the first line of an export is not one."""
+    """Name a place; events are counted from 1, and the first line of an export is not an event."""
     if place is None:
         return "an unknown place"
     if place.stream is None:
@@ -179,11 +181,11 @@ def _colour(verdict: BundleVerdict) -> str:
 
 
 def verdict_page(verdict: BundleVerdict, title: str, proof: ProofFile | None) -> Report:
-    """The same as a page."""
+    """Return the verdict as a page."""
     from moot import pages as page
 
     tones: dict[int, page.Tone] = {DONE: "good", UNPROVEN: "caution"}
-    receipt = [] if verdict.says is None else [("says", said(verdict.says))]
+    receipt = [] if verdict.says is None else [("says", receipt_summary(verdict.says))]
     rows = [page.Fact(name, text) for name, text in (*_rows(verdict), *receipt)]
     marks = {True: "holds", False: "fails", None: "not checked"}
     checks = [(check.name, marks[check.ok], plain(check.detail)) for check in verdict.checks]

@@ -1,21 +1,17 @@
 """`moot serve`: a workspace in the browser while agents work. It reads; no agent writes through it.
 
-    access.py         what every request passes first, and what every answer carries
+    access.py         checks of every request: host, origin and secret; headers of every answer
     answers.py        one envelope for every answer, as the command line prints it, with an ETag
                       and a status
-    app.py            the files of the page, read once and given by name: no path of a request
-                      reaches the disk
-    human_rulings.py  A person's word that was prepared on the page, given in the terminal of
+    app.py            the application: static files, reports, downloads, and the API
+    human_rulings.py  A person's ruling that was prepared on the page, given in the terminal of
                       `moot serve --decide`
-    live.py           who listens, and what they are told: which screens changed, never what
-                      happened (OPR-096)
+    live.py           live events: which screens changed, never what happened (OPR-096)
     openapi.py        the API as an OpenAPI document, made from the types of the operations and
-                      from the table of routes: there is nothing to keep up by hand, and a test
-                      holds answers to it
-    readers.py        threads that read
-    routes.py         which address is which operation
-    server.py         starting the server: where it listens, under which names, and what is
-                      printed
+                      the table of routes
+    readers.py        threads that read the workspace, and checks of the record
+    routes.py         which address calls which operation
+    server.py         start the server: where it listens, under which names
 
-Starlette and uvicorn are imported here alone, and only by `moot serve`.
+Starlette and uvicorn are imported only here, and only by `moot serve`.
 """

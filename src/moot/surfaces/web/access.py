@@ -1,8 +1,8 @@
-"""What every request passes first, and what every answer carries.
+"""Checks of every request: host, origin and secret; and the headers of every answer.
 
-`Host` must be ours on every route: a page that points its own name at this machine would else be
-let in by the browser. `Origin` must be ours wherever it is sent, and must be there on every POST.
-No answer ever says that other origins may read it.
+`Host` must be ours on every route: otherwise a page that points its own name at this machine (DNS
+rebinding) gets in. `Origin` must be ours if it is sent, and must be sent with every POST. No answer
+allows other origins to read it.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ POLICY: Final = "; ".join(
         "frame-ancestors 'none'",
     )
 )
-# Answers may say another policy (a report has its own style), or that they may be kept.
+# An answer may set another policy (a report has its own style), or allow caching.
 ALWAYS: Final = {
     b"content-security-policy": POLICY.encode(),
     b"x-content-type-options": b"nosniff",
@@ -52,7 +52,7 @@ METHODS: Final = SAFE_METHODS | {"POST"}
 
 
 class Gate:
-    """Wraps the application; `hosts` are the names under which it may be asked for."""
+    """Wraps the application; `hosts` are the allowed values of the Host header."""
 
     def __init__(self, app: App, hosts: frozenset[str], scheme: str = "http") -> None:
         self._app = app
@@ -91,7 +91,7 @@ class Gate:
 
 
 def _headers(scope: Message) -> dict[bytes, list[bytes]]:
-    """All values of each header: a second Host must not hide behind the first."""
+    """Return all values of each header: a second Host must not hide behind the first."""
     found: dict[bytes, list[bytes]] = {}
     for name, value in scope["headers"]:
         found.setdefault(name.lower(), []).append(value)
@@ -120,13 +120,13 @@ async def _send_refusal(send: Send, refusal: HttpRefusal) -> None:
     await send({"type": "http.response.body", "body": answer.body})
 
 
-# Who may look. The secret has two halves, and one alone opens nothing.
+# Access control. The secret has two halves, and one alone opens nothing.
 #
-# The printed address carries a token behind `#`, which no browser sends and no log keeps. A module
-# of the page posts it once and gets a cookie that no script can read, and a second half for the
-# tab's own storage, sent as a header. Cookies ignore ports: any server on the same address
-# receives the first half, and can do nothing with it. What cannot send a header (live events, a
-# report in a new tab) opens with a ticket that is good once and for a short time.
+# The printed address has a token after `#`, which no browser sends and no log keeps. The page posts
+# it once and gets a cookie that no script can read, and a second half for the tab's own storage,
+# which it sends as a header. Cookies ignore ports: any server on the same address receives the
+# first half, and can do nothing with it. Requests that cannot send a header (live events, a report
+# in a new tab) use a ticket that is valid once and for a short time.
 
 COOKIE_SECONDS: Final = 12 * 3600
 TICKET_SECONDS: Final = 30.0
@@ -136,7 +136,7 @@ MOST_WRONG_TOKENS: Final = 50
 
 
 class Visit(msgspec.Struct):
-    """One browser that showed the token: both halves, and until when they count."""
+    """One browser that sent the token: both halves, and until when they are valid."""
 
     cookie: str
     half: str
@@ -144,7 +144,7 @@ class Visit(msgspec.Struct):
 
 
 class Access:
-    """The token of this process, who has shown it, and the tickets that are out."""
+    """The token of this process, the browsers that sent it, and the valid tickets."""
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self.token: Final = secrets.token_urlsafe(32)
@@ -154,10 +154,10 @@ class Access:
         self._wrong_tokens = 0
 
     def enter(self, token: str) -> Visit | None:
-        """Both halves for whoever shows the token; None if it is another.
+        """Return both halves to a browser that sends the token; None for a wrong token.
 
-        The token is 256 random bits; after many wrong ones none is taken any more, so that a
-        program that tries is noticed.
+        The token is 256 random bits; after many wrong ones even the right one is refused, so that
+        the user notices a program that guesses.
         """
         if self._wrong_tokens >= MOST_WRONG_TOKENS:
             return None
@@ -177,14 +177,14 @@ class Access:
         return visit is not None and hmac.compare_digest(visit.half.encode(), half.encode())
 
     def leave(self, cookie: str) -> None:
-        """Forget this browser: neither half nor any ticket of it opens anything again."""
+        """Forget this browser: its halves and tickets are no longer valid."""
         self._visits.pop(cookie, None)
         for ticket, (owner, _, _) in list(self._tickets.items()):
             if owner == cookie:
                 del self._tickets[ticket]
 
     def make_ticket(self, cookie: str, target: str) -> str:
-        """A ticket for one address and one use, for the browser with this cookie."""
+        """Make a ticket for one address and one use, for the browser with this cookie."""
         self._forget_old()
         while len(self._tickets) >= MOST_TICKETS:
             del self._tickets[next(iter(self._tickets))]
@@ -193,7 +193,7 @@ class Access:
         return ticket
 
     def take_ticket(self, ticket: str, cookie: str, target: str) -> bool:
-        """True once, for the browser and the address that it was made for."""
+        """Use up a ticket; True if it was made for this browser and this address."""
         known = self._tickets.pop(ticket, None)
         if known is None or self._find(cookie) is None:
             return False

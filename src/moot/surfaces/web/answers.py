@@ -1,7 +1,7 @@
 """One envelope for every answer, as the command line prints it, with an ETag and a status.
 
-The ETag is the hash of what the answer says, without the time at which it was read: the ledger's
-change number would differ between two readers, and liveness changes without a write.
+The ETag is the hash of the content without the time at which it was read. The ledger's change
+number would not do: it differs between two readers, and liveness changes without a write.
 """
 
 from __future__ import annotations
@@ -23,14 +23,13 @@ from moot.core.errors import (
 )
 from moot.surfaces.terminal.answer import Problem, encode_json
 
-# What the server itself refuses, each with its HTTP status; the library's errors have theirs in
-# `answers.py`.
+# Refusals of the server itself, each with its HTTP status. STATUSES has those of library errors.
 
 _USE_ADDRESS: Final = "open the address that `moot serve` printed"
 
 
 class HttpRefusal(MootError):
-    """An error that knows its status."""
+    """An error with its HTTP status."""
 
     def __init__(self, status: int, code: str, message: str, *, hint: str) -> None:
         super().__init__(code, message, hint=hint)
@@ -42,7 +41,9 @@ def wrong_host() -> HttpRefusal:
 
 
 def wrong_method() -> HttpRefusal:
-    return HttpRefusal(405, "wrong_method", "only GET and POST are answered", hint=_USE_ADDRESS)
+    return HttpRefusal(
+        405, "wrong_method", "this server answers only GET and POST", hint=_USE_ADDRESS
+    )
 
 
 def address_too_long() -> HttpRefusal:
@@ -50,11 +51,13 @@ def address_too_long() -> HttpRefusal:
 
 
 def wrong_origin() -> HttpRefusal:
-    return HttpRefusal(403, "wrong_origin", "another page asked for this", hint=_USE_ADDRESS)
+    return HttpRefusal(
+        403, "wrong_origin", "the request comes from another page", hint=_USE_ADDRESS
+    )
 
 
 def origin_required() -> HttpRefusal:
-    return HttpRefusal(403, "origin_required", "a POST must say its origin", hint=_USE_ADDRESS)
+    return HttpRefusal(403, "origin_required", "a POST must send its Origin", hint=_USE_ADDRESS)
 
 
 def not_let_in() -> HttpRefusal:
@@ -62,12 +65,12 @@ def not_let_in() -> HttpRefusal:
 
 
 def nothing_here() -> HttpRefusal:
-    hint = "/api/v1/openapi.json lists what there is"
-    return HttpRefusal(404, "no_such_address", "nothing is here", hint=hint)
+    hint = "/api/v1/openapi.json lists all addresses"
+    return HttpRefusal(404, "no_such_address", "this address does not exist", hint=hint)
 
 
 def too_busy() -> HttpRefusal:
-    return HttpRefusal(503, "too_busy", "too many are asking at once", hint="try again soon")
+    return HttpRefusal(503, "too_busy", "too many requests at once", hint="try again soon")
 
 
 def too_many_listen() -> HttpRefusal:
@@ -75,7 +78,7 @@ def too_many_listen() -> HttpRefusal:
 
 
 def body_too_large(most: int) -> HttpRefusal:
-    return HttpRefusal(413, "too_large", f"at most {most} bytes are read", hint="send less")
+    return HttpRefusal(413, "too_large", f"a body has at most {most} bytes", hint="send less")
 
 
 def not_json(why: str) -> HttpRefusal:
@@ -86,23 +89,23 @@ def decide_is_off() -> HttpRefusal:
     return HttpRefusal(
         403,
         "decide_off",
-        "this server takes no person's word",
+        "this server accepts no rulings",
         hint="copy the command, or start it with `moot serve --decide`",
     )
 
 
-def word_in_progress() -> HttpRefusal:
+def ruling_in_progress() -> HttpRefusal:
     hint = "answer in the terminal first"
-    return HttpRefusal(409, "busy", "another word is waited for in the terminal", hint=hint)
+    return HttpRefusal(409, "busy", "another ruling waits in the terminal", hint=hint)
 
 
-def moved_on() -> HttpRefusal:
-    hint = "look at it again, then decide"
-    return HttpRefusal(409, "busy", "something happened since this was shown", hint=hint)
+def decision_changed() -> HttpRefusal:
+    hint = "read it again, then decide"
+    return HttpRefusal(409, "busy", "the decision changed since it was shown", hint=hint)
 
 
 def folder_unknown(command: str) -> HttpRefusal:
-    message = "it is not known where the files of this session are"
+    message = "the folder of this session's files is unknown"
     return HttpRefusal(409, "folder_unknown", message, hint=f"type the command: {command}")
 
 
@@ -111,7 +114,7 @@ def bug(error: Exception) -> HttpRefusal:
     return HttpRefusal(500, "internal_error", type(error).__name__, hint=hint)
 
 
-# The first that fits; 500 for what nobody has named.
+# The first match counts; 500 for all other errors.
 STATUSES: Final[tuple[tuple[type[MootError], int], ...]] = (
     (Malformed, 400),
     (Refused, 403),
@@ -123,7 +126,7 @@ STATUSES: Final[tuple[tuple[type[MootError], int], ...]] = (
 
 
 class HttpEnvelope(msgspec.Struct, frozen=True):
-    """What every answer is. `at` is when it was read; it is no part of the ETag."""
+    """The form of every answer. `at` is when it was read, and not part of the ETag."""
 
     ok: bool
     command: str
@@ -133,7 +136,7 @@ class HttpEnvelope(msgspec.Struct, frozen=True):
 
 
 class HttpAnswer(msgspec.Struct, frozen=True):
-    """An answer as it is sent."""
+    """An answer, ready to be sent."""
 
     status: int
     body: bytes
@@ -156,7 +159,7 @@ def status_of(error: MootError) -> int:
 
 
 def _make(status: int, ok: bool, command: str, data: Any, problem: Problem | None) -> HttpAnswer:
-    said = encode_json((ok, command, data, problem))
-    etag = f'"{hashlib.sha256(said).hexdigest()[:32]}"'
+    content = encode_json((ok, command, data, problem))
+    etag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
     at = to_text(system_clock())
     return HttpAnswer(status, encode_json(HttpEnvelope(ok, command, data, problem, at)), etag)

@@ -1,4 +1,8 @@
-"""The files of the page, read once and given by name: no path of a request reaches the disk."""
+"""The application: static files, reports, downloads, and the API.
+
+Static files are read once and served by name: no path of a request reaches the disk. Operations of
+the library do the work (`routes.py`); only access, tickets, live events and files are handled here.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +37,7 @@ from moot.surfaces.web.routes import MOST_TEXT, find_route, read_arguments
 if TYPE_CHECKING:
     from moot.pages import Report
     from moot.surfaces.web.access import Message, Receive, Send
-    from moot.surfaces.web.human_rulings import PersonsWords
+    from moot.surfaces.web.human_rulings import PreparedRulings
     from moot.surfaces.web.readers import Readers, RecordChecks
 
 
@@ -55,7 +59,7 @@ class StaticFile(NamedTuple):
 
 
 def read_static_files() -> dict[str, StaticFile]:
-    """Every file in `static/`, by its name, and the style of reports."""
+    """Read every file in `static/`, by name, and the style of reports."""
     found = {REPORT_STYLE: _static_file(REPORT_STYLE, _report_style().encode())}
     for file in files("moot.surfaces.web").joinpath("static").iterdir():
         if file.name.rpartition(".")[2] in TYPES:
@@ -70,21 +74,19 @@ def _static_file(name: str, body: bytes) -> StaticFile:
 
 
 def _report_style() -> str:
-    """The stylesheet of a report, for one that stands inside the page in a tree of its own: there
-    its outermost element is the host."""
+    """Return the stylesheet of a report for the page's shadow tree, whose root is `:host`."""
     return re.sub(r"(?<![\w.#-])(:root|html|body)\{", ":host{", CSS)
 
 
-# What opens in a tab of its own: a report as its page, a stored file as a download, never inline.
-#
-# Both are opened by a ticket. A report brings its own policy, which allows its one stylesheet.
+# A report or a stored file opens in a new tab with a ticket. A report has its own policy, which
+# allows its one stylesheet; a stored file is only ever downloaded.
 
 _SHA256: Final = re.compile(r"[0-9a-f]{64}\Z")
 OK: Final = 200
 
 
 async def open_report(readers: Readers, name: str) -> Response:
-    """The report of anything that has one, as the page that `moot report` writes."""
+    """Return a report as the page that `moot report` writes."""
     answer = await readers.run(lambda: _make_report(readers, unquote(name)))
     if answer.status != OK:
         return Response(answer.body, answer.status, media_type="application/json")
@@ -101,21 +103,21 @@ def _make_report(readers: Readers, name: str) -> HttpAnswer:
         page = report(readers.open_session(), name).report
     except MootError as error:
         return answer_error("report", error)
-    shown: Report = page  # type: ignore[assignment]  # given because no file was named
+    shown: Report = page  # type: ignore[assignment]  # not UNSET, because no file was named
     return HttpAnswer(OK, to_html(shown).encode(), "")
 
 
 async def draw_report(readers: Readers, name: str) -> HttpAnswer:
-    """The same report for the page itself, which shows it in a tree of its own."""
+    """Return the same report for the page itself, which shows it in a shadow tree."""
     answer = await readers.run(lambda: _make_report(readers, unquote(name)))
     if answer.status != OK:
         return answer
-    _, _, body = answer.body.decode().partition("<body>")  # its style comes from a file of its own
+    _, _, body = answer.body.decode().partition("<body>")  # its style is REPORT_STYLE
     return answer_with("report", {"html": body.rpartition("</body>")[0]})
 
 
 async def open_artifact(readers: Readers, name: str) -> Response:
-    """A stored file, checked against its hash, to be saved: its bytes are never shown here."""
+    """Return a stored file as a download, checked against its hash; never shown in the browser."""
     answer = await readers.run(lambda: _read_artifact(readers, name))
     if answer.status != OK:
         return Response(answer.body, answer.status, media_type="application/json")
@@ -138,11 +140,6 @@ def _read_artifact(readers: Readers, name: str) -> HttpAnswer:
         return HttpAnswer(OK, file.read_bytes(), "")
 
 
-# The application: looks at the address, asks who it is, and hands on.
-#
-# Whatever is computed is an operation of the library (`routes.py`); here are only the few answers
-# that belong to the server itself: entering and leaving, tickets, live events, files of the page.
-
 HALF: Final = "x-moot-half"
 MOST_BODY: Final = 64 * 1024
 PAGES: Final = frozenset({"/", "/enter"})
@@ -151,7 +148,7 @@ ENTER: Final = "/api/v1/enter"
 EVENTS: Final = "/api/v1/events"
 DRAWN: Final = "/api/v1/report/"
 _JSON: Final = "application/json"
-# Opened with a ticket, in a tab of their own.
+# Opened with a ticket, in a new tab.
 OPENED: Final = {"/report/": open_report, "/artifact/": open_artifact}
 
 
@@ -167,7 +164,7 @@ class PageServer:
         *,
         cookie_name: str,
         secure: bool = False,
-        words: PersonsWords | None = None,
+        rulings: PreparedRulings | None = None,
         on_bug: Callable[[Exception], None] = lambda _error: None,
     ) -> None:
         self._readers = readers
@@ -176,24 +173,24 @@ class PageServer:
         self._access = access
         self._cookie_name = cookie_name
         self._secure = secure
-        self._words = words
+        self._rulings = rulings
         self._on_bug = on_bug
         self._files = read_static_files()
         self._gets: dict[str, Callable[[], HttpAnswer]] = {
             "/api/v1/verify": lambda: answer_with("verify", checks.last),
-            "/api/v1/words": lambda: answer_with("words", self._word_standing()),
+            "/api/v1/words": lambda: answer_with("words", self._ruling_state()),
             "/api/v1/openapi.json": lambda: answer_with("openapi", describe_api()),
         }
         self._posts: dict[str, Callable[[Request], Awaitable[Response]]] = {
             "/api/v1/leave": self._leave,
             "/api/v1/tickets": self._make_ticket,
             "/api/v1/verify": self._start_check,
-            "/api/v1/words": self._take_word,
+            "/api/v1/words": self._take_ruling,
         }
 
     @property
     def own_addresses(self) -> tuple[frozenset[str], frozenset[str]]:
-        """What is answered here beside the routes of operations: by GET, and by POST."""
+        """Addresses that are not routes of operations: for GET, and for POST."""
         files = (f"/static/{name}" for name in self._files)
         opened = (*(f"{start}x" for start in OPENED), f"{DRAWN}x")
         return (
@@ -203,7 +200,7 @@ class PageServer:
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
-            await self._live(receive, send)
+            await self._run_lifespan(receive, send)
             return
         request = Request(scope, receive)
         try:
@@ -217,8 +214,8 @@ class PageServer:
             response = _to_response(answer_error("", answers.bug(error)))
         await response(scope, receive, send)
 
-    async def _live(self, receive: Receive, send: Send) -> None:
-        """While the server lives, somebody watches for changes."""
+    async def _run_lifespan(self, receive: Receive, send: Send) -> None:
+        """Watch for changes from the start of the server to its end."""
         await receive()
         watching = asyncio.create_task(Watcher(self._readers, self._listeners).watch())
         await send({"type": "lifespan.startup.complete"})
@@ -260,7 +257,7 @@ class PageServer:
         route, inside = found
         query = dict(request.query_params)
         if len(query) != len(request.query_params.multi_items()):
-            raise Malformed("the same name stands twice in the address", code="bad_query")
+            raise Malformed("a name occurs twice in the query", code="bad_query")
         arguments = read_arguments(route, inside, query)
         address = f"{path}?{request.url.query}"
         return _to_response(await self._readers.read(route.operation, arguments, address), request)
@@ -300,9 +297,7 @@ class PageServer:
     async def _make_ticket(self, request: Request) -> Response:
         target = _text_field(await _read_json(request), "target")
         if target != EVENTS and not target.startswith(tuple(OPENED)):
-            raise Malformed(
-                "no ticket is needed there", code="bad_ticket", hint=f"ask for {EVENTS}"
-            )
+            raise Malformed("this address needs no ticket", code="bad_ticket", hint=f"use {EVENTS}")
         ticket = self._access.make_ticket(self._cookie(request), target)
         return _to_response(answer_with("tickets", {"ticket": ticket}))
 
@@ -311,14 +306,14 @@ class PageServer:
         self._listeners.tell(("verify",))
         return _to_response(answer_with("verify", self._checks.last))
 
-    async def _take_word(self, request: Request) -> Response:
-        if self._words is None:
+    async def _take_ruling(self, request: Request) -> Response:
+        if self._rulings is None:
             raise answers.decide_is_off()
-        standing = await self._words.take(await _read_json(request))
-        return _to_response(answer_with("words", standing))
+        state = await self._rulings.take(await _read_json(request))
+        return _to_response(answer_with("words", state))
 
-    def _word_standing(self) -> Any:
-        return {"offered": False} if self._words is None else self._words.standing
+    def _ruling_state(self) -> Any:
+        return {"offered": False} if self._rulings is None else self._rulings.state
 
     def _listen(self, request: Request) -> Response:
         self._require_ticket(request, EVENTS)
@@ -355,14 +350,16 @@ class PageServer:
 
 
 def raw_path(request: Request) -> str:
-    """The path as it was sent, before anything is decoded."""
+    """Return the path as it was sent, before anything is decoded."""
     raw: bytes = request.scope.get("raw_path") or request.url.path.encode()
     return raw.partition(b"?")[0].decode("latin-1")
 
 
 async def _read_json(request: Request) -> dict[str, Any]:
-    """The body as an object; bounded, and only under its own content type: a form of another page
-    cannot send that without asking first."""
+    """Read the body as a JSON object of limited size.
+
+    The content type must be JSON: a form on another page cannot send that without a preflight.
+    """
     if request.headers.get("content-type", "").partition(";")[0].strip() != _JSON:
         raise answers.not_json("the body must be application/json")
     body = b""
@@ -373,7 +370,7 @@ async def _read_json(request: Request) -> dict[str, Any]:
     try:
         return msgspec.json.decode(body or b"{}", type=dict[str, Any])
     except (msgspec.DecodeError, UnicodeDecodeError):
-        raise answers.not_json("the body is no JSON object") from None
+        raise answers.not_json("the body is not a JSON object") from None
 
 
 def _text_field(body: dict[str, Any], name: str) -> str:
@@ -384,7 +381,7 @@ def _text_field(body: dict[str, Any], name: str) -> str:
 
 
 def _to_response(answer: HttpAnswer, request: Request | None = None) -> Response:
-    """An answer; 304 without a body if whoever asks has the same one."""
+    """Make the response; 304 without a body if the client has the same answer."""
     headers = {"etag": answer.etag}
     known = "" if request is None else request.headers.get("if-none-match", "")
     if answer.status == OK and known == answer.etag:

@@ -1,9 +1,9 @@
-"""A person's word that was prepared on the page, given in the terminal of `moot serve --decide`.
+"""A person's ruling that was prepared on the page, given in the terminal of `moot serve --decide`.
 
-The page sends what was shown: which decision, which word, why, and how far the record had come.
+The page sends what it showed: the decision, the ruling, the reason, and the position of the record.
 The terminal shows it again, with the exact text and its hash, and a child process (`moot decide`,
-or `moot parliament decide`) asks for the passphrase there and ends after this one signature. No
-passphrase is ever typed into a page: any local program can serve a look-alike.
+or `moot parliament decide`) asks for the passphrase there and ends after this one signature. Users
+must never type a passphrase into a page: any local program can serve a look-alike.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ MOOT: Final = (sys.executable, "-P", "-m", "moot")
 MOST_REASON: Final = 4000
 
 
-class OfferedWord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a page sends: the word, why, and the position and hash that it showed."""
+class OfferedRuling(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a page sends: the ruling (`word`), the reason, and the position and hash it showed."""
 
     decision: str
     word: str
@@ -40,8 +40,8 @@ class OfferedWord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     sha256: str
 
 
-class WordStanding(msgspec.Struct, frozen=True):
-    """How the last word stands: `waiting` in the terminal, `given`, or `not_given`."""
+class RulingState(msgspec.Struct, frozen=True):
+    """The state of the last ruling: `waiting` in the terminal, `given`, or `not_given`."""
 
     offered: bool
     decision: str | None = None
@@ -50,8 +50,8 @@ class WordStanding(msgspec.Struct, frozen=True):
     at: str | None = None
 
 
-class PersonsWords:
-    """One word at a time."""
+class PreparedRulings:
+    """Passes prepared rulings to the terminal, one at a time."""
 
     def __init__(
         self,
@@ -68,26 +68,26 @@ class PersonsWords:
         self._changed = changed
         self._task: asyncio.Task[None] | None = None
         self._is_taken = False
-        self.standing = WordStanding(True)
+        self.state = RulingState(True)
 
-    async def take(self, body: dict[str, Any]) -> WordStanding:
-        """Show it in the terminal and ask there; `busy` if it is about something else by now."""
+    async def take(self, body: dict[str, Any]) -> RulingState:
+        """Show the ruling in the terminal and ask there; `busy` if the decision has changed."""
         offered = _read_offer(body)
         if self._is_taken or (self._task is not None and not self._task.done()):
-            raise answers.word_in_progress()
-        self._is_taken = True  # before anything is waited for: a second one may come at once
+            raise answers.ruling_in_progress()
+        self._is_taken = True  # before the first await: a second request may come at once
         try:
             asked = await self._read_asked(offered.decision)
             shown = (offered.position, offered.sha256)
             if asked is None or (asked.position, asked.sha256) != shown:
-                raise answers.moved_on()
+                raise answers.decision_changed()
             if offered.word not in asked.words:
                 raise answers.folder_unknown(asked.command)
             self._tell("waiting", offered)
             self._task = asyncio.get_running_loop().create_task(self._ask(asked, offered))
         finally:
             self._is_taken = False
-        return self.standing
+        return self.state
 
     async def _read_asked(self, decision: str) -> RequestedRuling | None:
         asked: list[RequestedRuling | None] = []
@@ -102,7 +102,7 @@ class PersonsWords:
         await self._readers.run(read)
         return asked[0] if asked else None
 
-    async def _ask(self, asked: RequestedRuling, offered: OfferedWord) -> None:
+    async def _ask(self, asked: RequestedRuling, offered: OfferedRuling) -> None:
         for line in _lines(asked, offered):
             self._say(line)
         process = await asyncio.create_subprocess_exec(
@@ -118,55 +118,55 @@ class PersonsWords:
                 await process.wait()
         self._tell("given" if process.returncode == 0 else "not_given", offered)
 
-    def _tell(self, state: str, offered: OfferedWord) -> None:
+    def _tell(self, state: str, offered: OfferedRuling) -> None:
         at = to_text(system_clock())
-        self.standing = WordStanding(True, offered.decision, offered.word, state, at)
+        self.state = RulingState(True, offered.decision, offered.word, state, at)
         self._changed()
 
 
-def _read_offer(body: dict[str, Any]) -> OfferedWord:
+def _read_offer(body: dict[str, Any]) -> OfferedRuling:
     try:
-        offered = msgspec.convert(body, OfferedWord)
+        offered = msgspec.convert(body, OfferedRuling)
     except msgspec.ValidationError as error:
         raise Malformed(str(error), code="bad_body") from None
     if offered.word not in PREPARED:
         hint = "to amend, type the command: it takes a file"
-        raise Malformed("the word is approve or veto", code="bad_body", hint=hint)
+        raise Malformed("the ruling must be approve or veto", code="bad_body", hint=hint)
     if not 0 < len(offered.reason.strip()) <= MOST_REASON or offered.reason.startswith(("@", "-")):
-        hint = f"say why in 1 to {MOST_REASON} characters"
-        raise Malformed("a reason is needed", code="bad_body", hint=hint)
+        hint = f"give a reason of 1 to {MOST_REASON} characters"
+        raise Malformed("the reason is missing or too long", code="bad_body", hint=hint)
     return offered
 
 
-def _decide(asked: RequestedRuling, offered: OfferedWord) -> list[str]:
+def _decide(asked: RequestedRuling, offered: OfferedRuling) -> list[str]:
     about = ["--", asked.decision, offered.word]
     return ["decide", f"--sha256={asked.sha256}", f"--reason={offered.reason}", *about]
 
 
-def _decide_in_parliament(asked: RequestedRuling, offered: OfferedWord) -> list[str]:
-    """A veto says what should change: there the reason is the guidance as well."""
+def _decide_in_parliament(asked: RequestedRuling, offered: OfferedRuling) -> list[str]:
+    """Return the command; a veto needs guidance, and its reason serves as that."""
     guidance = [f"--guidance={offered.reason}"] if offered.word == "veto" else []
     about = ["--", asked.folder or "", offered.word]
-    said = [f"--sha256={asked.sha256}", f"--reason={offered.reason}", *guidance]
-    return ["parliament", "decide", *said, *about]
+    options = [f"--sha256={asked.sha256}", f"--reason={offered.reason}", *guidance]
+    return ["parliament", "decide", *options, *about]
 
 
-_COMMANDS: Final[dict[str, Callable[[RequestedRuling, OfferedWord], list[str]]]] = {
+_COMMANDS: Final[dict[str, Callable[[RequestedRuling, OfferedRuling], list[str]]]] = {
     "decision": _decide,
     "parliament": _decide_in_parliament,
 }
 
 
-def _lines(asked: RequestedRuling, offered: OfferedWord) -> list[str]:
-    """What the terminal shows. Further lines of a text have a margin: none can pass for ours."""
+def _lines(asked: RequestedRuling, offered: OfferedRuling) -> list[str]:
+    """Return the lines for the terminal. Texts have a margin, so that they cannot imitate ours."""
     return [
         "",
-        f"A page asks for your word on {asked.decision}: {offered.word}",
+        f"The page asks for your ruling on {asked.decision}: {offered.word}",
         *_in_margin("the question", asked.question),
         *_in_margin("the text", asked.text),
         f"  its SHA-256   {asked.sha256}",
         *_in_margin("your reason", offered.reason),
-        "Type your passphrase to sign it, or press Ctrl-C: nothing is signed then.",
+        "Type your passphrase to sign it, or press Ctrl-C to sign nothing.",
     ]
 
 

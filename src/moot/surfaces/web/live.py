@@ -1,8 +1,8 @@
-"""Who listens, and what they are told: which screens changed, never what happened (OPR-096).
+"""Live events: which screens changed, never what happened (OPR-096).
 
-A listener that reads slowly holds nothing but a set of names, however much changes meanwhile. Each
-is told at most four times a second. `id` counts within this process; whoever comes back with an id
-that is not the last one is told that everything changed.
+A slow listener costs only a set of names, however much changes meanwhile. Each gets at most four
+messages a second. `id` counts within this process; a listener that reconnects with an older id is
+told that everything changed.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ class _Changed(msgspec.Struct, frozen=True):
 
 
 class Listeners:
-    """Everybody who listens now."""
+    """All pages that listen now."""
 
     def __init__(self) -> None:
         self._start = secrets.token_hex(4)
         self._count = 0
         self._waiting: dict[int, tuple[set[str], asyncio.Event]] = {}
         self._numbers = 0
-        self.arrived = asyncio.Event()  # set while anybody listens
+        self.arrived = asyncio.Event()  # set while there are listeners
         self._is_over = False
 
     def __len__(self) -> int:
@@ -52,7 +52,7 @@ class Listeners:
         return len(self._waiting) >= MOST_LISTENERS
 
     def tell(self, screens: Iterable[str]) -> None:
-        """Say to everyone that these screens changed."""
+        """Tell all listeners that these screens changed."""
         names = tuple(screens)
         if not names:
             return
@@ -62,13 +62,13 @@ class Listeners:
             woken.set()
 
     def end(self) -> None:
-        """The server stops: let everyone go."""
+        """End all connections, because the server stops."""
         self._is_over = True
         for _, woken in self._waiting.values():
             woken.set()
 
     async def frames(self, last_id: str) -> AsyncGenerator[bytes, None]:
-        """What one listener is sent, until it goes or the server ends."""
+        """Yield the messages for one listener, until it disconnects or the server ends."""
         pending: set[str] = set()
         woken = asyncio.Event()
         number = self._numbers = self._numbers + 1
@@ -99,21 +99,21 @@ class Listeners:
         pending.clear()
         if not names:
             return b": still here\n\n"
-        said = msgspec.json.encode(_Changed(names)).decode()
-        return f"id: {self._id()}\ndata: {said}\n\n".encode()
+        data = msgspec.json.encode(_Changed(names)).decode()
+        return f"id: {self._id()}\ndata: {data}\n\n".encode()
 
     def _id(self) -> str:
         return f"{self._start}-{self._count}"
 
 
-# Notices changes, once for all who listen, and only while somebody does.
+# The watcher looks for changes once for all listeners, and only while there are any.
 #
-# The store is asked ten times a second whether anybody has written. Liveness and time limits
-# change with time alone: the screens that show them are compared now and then, and said to have
-# changed only if they differ.
+# It asks the store ten times a second whether something was written. Liveness and limits change
+# with time alone: the screens that show them are compared every few seconds, and reported only if
+# they differ.
 
 LOOK_SECONDS: Final = 0.1
-# So many looks are made in one go: waking the server for each would cost more than the look.
+# Looks made in one go: waking the event loop for each would cost more than the look.
 LOOKS_IN_ONE_GO: Final = 10
 TIME_SECONDS: Final = 5.0
 # The operation behind each screen that time alone changes.
@@ -121,7 +121,7 @@ _TIMED: Final = {"sessions": "sessions", "status": "status"}
 
 
 class Watcher:
-    """Looks while `listeners` has any, and tells them."""
+    """Looks for changes while there are listeners, and tells them."""
 
     def __init__(self, readers: Readers, listeners: Listeners) -> None:
         self._readers = readers
@@ -132,7 +132,7 @@ class Watcher:
         self._is_over = threading.Event()
 
     async def watch(self) -> None:
-        """Until it is cancelled."""
+        """Watch until cancelled."""
         try:
             await self._watch()
         finally:
@@ -151,13 +151,12 @@ class Watcher:
                     self._listeners.tell(await self._compare_by_time())
 
     def _begin(self) -> None:
-        """Before anybody is shown anything: what changes from now on is told to the first who
-        listens."""
-        with suppress(MootError):  # the first look says so
+        """Note the current state first, so that the first listener hears of every later change."""
+        with suppress(MootError):  # the first look reports it
             self._changes.look(self._readers.open_session())
 
     async def _look(self) -> tuple[str, ...]:
-        """Which screens changed; all of them, once, if the record can no longer be read."""
+        """Return the screens that changed; all of them, once, if the record becomes unreadable."""
         loop = asyncio.get_running_loop()
         try:
             changed = await loop.run_in_executor(self._readers.watching_thread, self._look_now)
@@ -168,7 +167,7 @@ class Watcher:
         return changed if was_readable else ALL_SCREENS
 
     def _look_now(self) -> tuple[str, ...]:
-        """What changed, as soon as anything does; nothing after a while."""
+        """Return what changed, as soon as something does; nothing after a while."""
         try:
             for _ in range(LOOKS_IN_ONE_GO):
                 changed = self._changes.look(self._readers.open_session())

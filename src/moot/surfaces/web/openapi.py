@@ -1,5 +1,7 @@
-"""The API as an OpenAPI document, made from the types of the operations and from the table of
-routes: there is nothing to keep up by hand, and a test holds answers to it."""
+"""The API as an OpenAPI document, made from the types of the operations and the table of routes.
+
+A test checks answers against it, so it cannot become outdated.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +22,8 @@ from moot.core.version import VERSION
 from moot.surfaces.terminal.answer import Problem
 from moot.surfaces.web.routes import ROUTES, Route
 
-# JSON Schema of result types. msgspec has one of its own, which takes no union of two Structs;
-# results have such unions (a sent message or an imported one), and are only ever written.
+# JSON Schema of result types. The schema function of msgspec supports no union of two Structs,
+# and results have such unions (a sent message or an imported one).
 
 _PLAIN: Final[dict[Any, dict[str, Any]]] = {
     str: {"type": "string"},
@@ -88,7 +90,7 @@ class SchemaMaker:
 
 
 def _without_wrapping(kind: Any) -> Any:
-    """A NewType (such as a quoted text) is what it is made of; so is an annotated type."""
+    """Return the type behind a NewType (such as Quoted) or an Annotated type."""
     while hasattr(kind, "__supertype__"):
         kind = kind.__supertype__
     if typing.get_origin(kind) is typing.Annotated:
@@ -97,18 +99,18 @@ def _without_wrapping(kind: Any) -> Any:
 
 
 _ERRORS: Final = {
-    "400": "It cannot be read.",
+    "400": "The request is malformed.",
     "401": "Both halves of the secret are needed.",
-    "403": "It is refused.",
-    "404": "There is none of that name.",
-    "421": "It was asked for under another name.",
-    "503": "It cannot be read now, or too many ask.",
+    "403": "Moot refuses the request.",
+    "404": "There is nothing of that name.",
+    "421": "The Host header is wrong.",
+    "503": "The record cannot be read now, or there are too many requests.",
 }
 
 
 @cache
 def describe_api() -> dict[str, Any]:
-    """The whole document."""
+    """Return the whole document."""
     all_operations()
     maker = SchemaMaker()
     results = {route.operation: maker.schema_of(result_type(route.operation)) for route in ROUTES}
@@ -136,7 +138,7 @@ def describe_api() -> dict[str, Any]:
 
 
 def result_type(operation: str) -> Any:
-    """What an operation gives back, as its signature says."""
+    """Return the result type of an operation, from its signature."""
     function = OPERATIONS[operation].function
     return eval(function.__annotations__["return"], function.__globals__)
 
@@ -148,8 +150,11 @@ def _describe(route: Route, data: dict[str, Any], problem: dict[str, Any]) -> di
         "summary": (function.__doc__ or "").strip().partition("\n")[0],
         "parameters": [*_path_parameters(route), *_query_parameters(route)],
         "responses": {
-            "200": {"description": "What it is now.", "content": _content(data, {"type": "null"})},
-            "304": {"description": "The same as If-None-Match says."},
+            "200": {
+                "description": "The current state.",
+                "content": _content(data, {"type": "null"}),
+            },
+            "304": {"description": "Unchanged since the ETag in If-None-Match."},
             **{
                 status: {"description": why, "content": _content({"type": "null"}, problem)}
                 for status, why in _ERRORS.items()

@@ -1,7 +1,7 @@
-"""Threads that read. Each has a workspace of its own, which stays open from one read to the next.
+"""Threads that read the workspace, and checks of the record.
 
-An answer that was just made is given again to whoever asks the same, as long as nobody has written
-and the same second lasts: a hundred pages that hear of one change ask for one and the same.
+Each thread keeps its own workspace open. It caches its last answers until something is written or
+the second ends: after one change, a hundred pages ask for the same.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ MOST_WAITING: Final = 256
 UNREADABLE: Final = 503
 
 
-class _Own:
-    """What one thread has: its open workspaces, and the answers it made last."""
+class _ThreadState:
+    """The open workspaces of one thread, and its cached answers."""
 
     def __init__(self) -> None:
         self.open_workspaces = OpenWorkspaces()
@@ -46,7 +46,7 @@ class _Own:
 
 
 class Readers:
-    """Reads for the server; `session` says where, and is never used itself."""
+    """Reads for the server; `session` only says where the workspace is."""
 
     def __init__(self, session: Session, threads: int = THREADS) -> None:
         self._session = session
@@ -54,11 +54,11 @@ class Readers:
         # Looking for changes never waits behind a long read.
         self.watching_thread = ThreadPoolExecutor(1, thread_name_prefix="moot-watch")
         self._local = threading.local()
-        self._all: list[_Own] = []
+        self._all: list[_ThreadState] = []
         self._waiting = 0
 
     async def read(self, name: str, arguments: dict[str, Any], address: str) -> HttpAnswer:
-        """The answer of an operation; `address` says which answers are the same."""
+        """Return the answer of an operation; `address` is the key of the cache."""
         return await self.run(lambda: self._answer(name, arguments, address))
 
     async def run(self, work: Callable[[], HttpAnswer]) -> HttpAnswer:
@@ -72,11 +72,11 @@ class Readers:
             self._waiting -= 1
 
     def open_session(self) -> Session:
-        """A session of this thread, for nobody in particular and only to read."""
+        """Return a read-only session of this thread, without an acting agent."""
         return self._session.only_reading(self._own().open_workspaces)
 
     def drop_open(self) -> None:
-        """Forget what this thread has open: a file that was damaged may be whole again by now."""
+        """Close what this thread has open, so that a file that was repaired is read again."""
         own = self._own()
         own.open_workspaces.drop()
         own.answers.clear()
@@ -93,10 +93,10 @@ class Readers:
             self.drop_open()
         return answer
 
-    def _own(self) -> _Own:
-        own: _Own | None = getattr(self._local, "own", None)
+    def _own(self) -> _ThreadState:
+        own: _ThreadState | None = getattr(self._local, "own", None)
         if own is None:
-            own = self._local.own = _Own()
+            own = self._local.own = _ThreadState()
             self._all.append(own)
         return own
 
@@ -107,7 +107,7 @@ class Readers:
             known = self._own().answers.get(address)
             if known is not None and known[0] == moment:
                 return known[1]
-            if name not in OPERATIONS:  # loaded with the first question, not before the first line
+            if name not in OPERATIONS:  # loaded with the first request, so that the start is fast
                 all_operations()
             answer = answer_with(name, OPERATIONS[name].function(session, **arguments))
             self._remember(address, moment, answer)
@@ -122,18 +122,17 @@ class Readers:
         answers[address] = (moment, answer)
 
 
-# The record is checked in a process of its own, one at a time; the last verdict is kept.
-#
-# A check reads everything and takes as long as that takes: the server answers meanwhile.
+# The record is checked in another process, one check at a time; the last verdict is kept. A check
+# reads everything and may take long: the server answers meanwhile.
 
 LONGEST_SECONDS: Final = 600.0
 COMMAND: Final = (sys.executable, "-P", "-m", "moot", "--json", "verify")
 
 
 class RecordCheck(msgspec.Struct, frozen=True):
-    """`verdict` is what `moot verify` said last, as its own data, or None; `at` when that was.
+    """`verdict` is the data of the last `moot verify`, or None; `at` is its time.
 
-    `failed` says why the last check said nothing. `running` since when one runs now.
+    `failed` is why the last check gave no verdict, `running` when the current one started.
     """
 
     verdict: Any = None
@@ -143,7 +142,7 @@ class RecordCheck(msgspec.Struct, frozen=True):
 
 
 class RecordChecks:
-    """Starts checks and remembers what the last one said."""
+    """Starts checks and keeps the result of the last one."""
 
     def __init__(self, folder: Path, env: Mapping[str, str], ended: Callable[[], None]) -> None:
         self._folder = folder

@@ -1,7 +1,7 @@
-"""Which address is which operation. Parsing only: what is computed is the library's.
+"""Which address calls which operation. Only parsing: the library's operations do the work.
 
-Every route reads. A name in `path` in braces is an argument; `query` lists those that may follow
-the question mark, by the name they have there.
+Every route only reads. A name in braces in `path` is an argument; `query` lists the arguments that
+may follow the question mark, by their names there.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ MOST_TEXT: Final = 400
 
 
 class Argument(NamedTuple):
-    """What the operation calls it, and how its text is read."""
+    """The operation's name for an argument, and how its text is read."""
 
     name: str
     read: Callable[[str], Any] = str
@@ -27,7 +27,7 @@ class Argument(NamedTuple):
 
 
 class Route(NamedTuple):
-    """`fixed` are arguments that the address itself says; `prefix` stands before the id."""
+    """`fixed` are arguments with a fixed value; `prefix` is put before the id."""
 
     path: str
     operation: str
@@ -98,9 +98,9 @@ _PATTERNS: Final = tuple((route.pattern, route) for route in ROUTES)
 
 
 def find_route(raw_path: str) -> tuple[Route, str] | None:
-    """The route of an address as it was sent, and the text in its braces, decoded once.
+    """Return the route of a raw address, and the text for its braces, decoded once.
 
-    The address is compared before it is decoded: `%2F` in an id is no further part of it.
+    The address is matched before it is decoded: `%2F` in an id is not a separator.
     """
     for pattern, route in _PATTERNS:
         match = pattern.match(raw_path)
@@ -113,7 +113,7 @@ def find_route(raw_path: str) -> tuple[Route, str] | None:
 
 
 def read_arguments(route: Route, inside: str, query: Mapping[str, str]) -> dict[str, Any]:
-    """The arguments of the operation; Malformed for one that it does not take."""
+    """Return the arguments of the operation; raises Malformed for an unknown one."""
     arguments: dict[str, Any] = dict(route.fixed)
     if route.path_argument:
         arguments[route.path_argument] = route.prefix + inside.removeprefix(route.prefix)
@@ -121,7 +121,7 @@ def read_arguments(route: Route, inside: str, query: Mapping[str, str]) -> dict[
         argument = route.query.get(name)
         if argument is None:
             raise Malformed(
-                f"{route.path} takes no {name[:40]!r}", code="bad_query", hint=_hint(route)
+                f"{route.path} does not take {name[:40]!r}", code="bad_query", hint=_hint(route)
             )
         arguments[argument.name] = _read(argument, name, text)
     return arguments
@@ -135,17 +135,19 @@ def _read(argument: Argument, name: str, text: str) -> Any:
     try:
         value = argument.read(text)
     except ValueError:
-        raise Malformed(f"{name} is no number", code="bad_query", hint=f"{name}=50") from None
+        raise Malformed(f"{name} is not a number", code="bad_query", hint=f"{name}=50") from None
     if argument.most and not argument.least <= value <= argument.most:
         raise Malformed(
-            f"{name} is {argument.least} to {argument.most}", code="bad_query", hint=f"{name}=50"
+            f"{name} must be {argument.least} to {argument.most}",
+            code="bad_query",
+            hint=f"{name}=50",
         )
     return value
 
 
 def _hint(route: Route) -> str:
     names = ", ".join(route.query)
-    return f"it takes {names}" if names else "it takes nothing after the question mark"
+    return f"it takes {names}" if names else "it takes no query"
 
 
 def _decode(text: str) -> str:

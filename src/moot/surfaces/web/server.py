@@ -1,4 +1,4 @@
-"""Starting the server: where it listens, under which names, and what is printed."""
+"""Start the server: where it listens, under which names."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ class Listening(NamedTuple):
 
 
 class RunningServer(NamedTuple):
-    """A server that is bound and not started yet; `address` lets in whoever opens it.
+    """A server that is bound and not started yet; `address` contains the secret.
 
-    `names` are those under which it may be asked for, the printed one first.
+    `names` are the allowed values of the Host header, the printed one first.
     """
 
     address: str
@@ -48,13 +48,13 @@ class RunningServer(NamedTuple):
     listening_socket: socket.socket
 
     def run(self) -> None:
-        """Serve until a signal ends it; Ctrl-C is how a person does that."""
+        """Serve until a signal, such as Ctrl-C, ends it."""
         with suppress(KeyboardInterrupt):
             self.server.run(sockets=[self.listening_socket])
 
 
 class StoppableServer(uvicorn.Server):
-    """Lets everybody go who listens before it waits for open connections."""
+    """Ends live events before it waits for open connections."""
 
     def __init__(self, config: uvicorn.Config, listeners: Listeners) -> None:
         super().__init__(config)
@@ -73,7 +73,7 @@ def make_server(
     decide: bool = False,
     say: Callable[[str], None] = lambda _line: None,
 ) -> RunningServer:
-    """Bind, and put everything together. `env` is what programs find that the server starts."""
+    """Bind the socket and build the server. `env` is for the programs that the server starts."""
     _require_certificate(listening)
     bound = _bind(listening)
     port = bound.getsockname()[1]
@@ -82,11 +82,11 @@ def make_server(
     access, listeners, readers = Access(), Listeners(), Readers(session)
     folder = session.folder
     checks = RecordChecks(folder, env, lambda: listeners.tell(("verify", "status")))
-    words = None
+    rulings = None
     if decide:
-        from moot.surfaces.web.human_rulings import PersonsWords
+        from moot.surfaces.web.human_rulings import PreparedRulings
 
-        words = PersonsWords(readers, folder, env, say, lambda: listeners.tell(("decisions",)))
+        rulings = PreparedRulings(readers, folder, env, say, lambda: listeners.tell(("decisions",)))
     page = PageServer(
         readers,
         checks,
@@ -94,7 +94,7 @@ def make_server(
         access,
         cookie_name=f"moot_{port}",
         secure=not is_local,
-        words=words,
+        rulings=rulings,
         on_bug=print_exception if env.get("MOOT_DEBUG") else _say_nothing,
     )
     scheme = "http" if is_local else "https"
@@ -105,7 +105,7 @@ def make_server(
 
 
 def _require_certificate(listening: Listening) -> None:
-    """Refuse files that are no certificate and its key, before anything is printed."""
+    """Refuse files that are not a certificate and its key, before anything is printed."""
     if listening.certificate is None:
         return
     import ssl
@@ -118,12 +118,12 @@ def _require_certificate(listening: Listening) -> None:
         raise MootError(
             "bad_certificate",
             f"{listening.certificate} and {listening.key}: {error.strerror or error}",
-            hint="both are PEM files, and the key belongs to the certificate",
+            hint="give a PEM certificate and its own key, also in PEM",
         ) from None
 
 
 def _say_nothing(_error: Exception) -> None:
-    """The answer names the bug; where it is, is told to whoever asked for debug lines."""
+    """Print nothing: the answer names the bug, and only MOOT_DEBUG shows where it is."""
 
 
 def _configure(app: Gate, listening: Listening) -> uvicorn.Config:
@@ -157,17 +157,17 @@ def _bind(listening: Listening) -> socket.socket:
     except OSError as error:
         bound.close()
         where = f"{listening.address}:{listening.port}"
-        hint = "name another --port, or none at all"
+        hint = "choose another --port, or omit it"
         raise MootError("cannot_listen", f"{where}: {error.strerror}", hint=hint) from None
     bound.setblocking(False)
     return bound
 
 
 def _names(listening: Listening, port: int) -> list[str]:
-    """The names under which it may be asked for, the one to print first.
+    """Return the allowed values of the Host header, the one to print first.
 
-    On loopback a name of its own keeps its cookie from every other server of this machine; it is
-    printed where this machine resolves it, and taken in any case.
+    On loopback a random name keeps the cookie from every other server on this machine. It is
+    printed if this machine resolves it, and allowed in any case.
     """
     if listening.certificate is not None:
         own = listening.names or (listening.address,)
@@ -178,7 +178,7 @@ def _names(listening: Listening, port: int) -> list[str]:
 
 
 def resolves_to_loopback(name: str) -> bool:
-    """Whether programs on this machine find this machine under the name."""
+    """Return whether the name resolves to loopback on this machine."""
     try:
         found = socket.getaddrinfo(name, None, socket.AF_INET)
     except OSError:

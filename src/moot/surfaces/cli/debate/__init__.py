@@ -1,8 +1,8 @@
 """Debates in one markdown file: write, read, prove, run. A workspace is not needed.
 
-lines.py    what `moot debate` says to a person, and how it reads a number
+lines.py    lines that several debate commands print, and how they read a number
 proof.py    `moot debate verify` and `watch`: the file against its record, and the file as
             it grows
-reading.py  `moot debate check` to `watch`: what only reads the file
-writing.py  `moot debate new` to `run`: the commands that write
+reading.py  `moot debate check` to `report`: the commands that only read the file
+writing.py  `moot debate new` to `sign`: the commands that write
 """

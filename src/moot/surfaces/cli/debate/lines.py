@@ -1,4 +1,4 @@
-"""What `moot debate` says to a person, and how it reads a number."""
+"""Lines that several debate commands print, and how they read a number."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from moot.core.text import plural
 if TYPE_CHECKING:
     from moot.api.debates.writing import DebateProgress
 
-MOST_SAID = 160
+MAX_CHARACTERS = 160
 STATES = {
     "not-started": "not started",
-    "active": "going on",
+    "active": "in progress",
     "entry-open": "an entry is being written",
     "waiting-human": "timed out; waits for its operator",
     "ended:consensus": "ended by consensus",
@@ -26,28 +26,28 @@ STATES = {
 }
 
 
-def entries(count: int) -> str:
+def count_entries(count: int) -> str:
     return plural(count, "entry", "entries")
 
 
-def in_short(text: str) -> str:
-    """As much of it as a line can bear; the file has all of it."""
-    return text if len(text) <= MOST_SAID else f"{text[: MOST_SAID - 1]}…"
+def shorten(text: str) -> str:
+    """Cut a text to one readable line; the file has all of it."""
+    return text if len(text) <= MAX_CHARACTERS else f"{text[: MAX_CHARACTERS - 1]}…"
 
 
-def moved(progress: DebateProgress, done: str = "written") -> Iterable[str]:
-    yield f"{entries(len(progress.entries))} {done}; {STATES[progress.state]}"
+def progress_lines(progress: DebateProgress, done: str = "written") -> Iterable[str]:
+    yield f"{count_entries(len(progress.entries))} {done}; {STATES[progress.state]}"
     if progress.next:
         yield f"next: {progress.next}, until {progress.deadline}"
 
 
-def restored(file: str, lost: str) -> str:
-    """What had become of a file that was put back from its record."""
-    return f"{file} was {lost.replace('-', ' ')}: it was put back from the record"
+def restored_line(file: str, damage: str) -> str:
+    """Say that a lost or changed file was restored from its record."""
+    return f"{file} was {damage.replace('-', ' ')}: it was restored from the record"
 
 
-def standing(after: dict[str, Any]) -> str:
-    """Where a session stands after a run, in one line."""
+def state_line(after: dict[str, Any]) -> str:
+    """Describe the state of a session after a run."""
     score = "no score" if after["score"] is None else f"score {after['score']:.2f}"
     sides = ", ".join(
         f"{name}: {', '.join(after[key])}"
@@ -57,8 +57,8 @@ def standing(after: dict[str, Any]) -> str:
     return f"round {after['round']}, {after['state']}, {score}{f' ({sides})' if sides else ''}"
 
 
-def number(text: str) -> Decimal:
-    """A decimal from 0 to 1, exactly as typed."""
+def read_share(text: str) -> Decimal:
+    """Read a decimal from 0 to 1, exactly as typed."""
     from moot.api.debates.writing import DECIMAL_PATTERN
 
     if not DECIMAL_PATTERN.fullmatch(text) or Decimal(text) > 1:

@@ -1,8 +1,7 @@
 """`moot debate verify` and `watch`: the file against its record, and the file as it grows.
 
-While it is written each entry is shown in its columns, wrapped; then whose turn it is, and for how
-long. On a terminal the last line is redrawn as time runs; into a pipe a line is written when the
-turn passes to another.
+`watch` shows each entry in columns, then whose turn it is and how much time is left. On a terminal
+the last line is redrawn every moment; into a pipe one line is written for each turn.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ import msgspec
 from moot.api.debates import proof
 from moot.core.findings import Finding
 from moot.surfaces.cli.debate import lines
-from moot.surfaces.cli.debate.lines import in_short
+from moot.surfaces.cli.debate.lines import shorten
 from moot.surfaces.terminal.answer import (
     DONE,
     REFUSED,
@@ -54,14 +53,14 @@ _EXITS = {"valid": DONE, "unproven": UNPROVEN}
 
 @derive("debate.verify", proof.verify, """
     FILE:path
-    --trust TRUST  Believe this trust file (default: the one your key folder remembers).
+    --trust TRUST  Use this trust file (default: the one in your key folder).
 """, exits=lambda verdict: _EXITS.get(verdict.verdict, REFUSED))  # fmt: skip
 def verify(verdict: proof.DebateVerdict, file: Path) -> Iterator[str]:
-    """Is every byte of a session file what its authors signed, or what was observed?
+    """Check that every byte of a session file is what its authors signed, or what was observed.
 
-    The file is compared with the record in this workspace: what was changed, removed, inserted or
-    put elsewhere is named with its line and entry. The exit code is 0 if all holds, 1 if not, 3
-    if something stands there that the record does not prove. Nothing is written by checking.
+    Moot compares the file with the record in this workspace, and names what was changed, removed,
+    inserted or moved, with its line and entry. The exit code is 0 if everything holds, 1 if not, 3
+    if the file contains something that the record does not prove. Checking writes nothing.
 
     Examples:
       moot debate verify api-design.md
@@ -80,7 +79,7 @@ def verify(verdict: proof.DebateVerdict, file: Path) -> Iterator[str]:
 
 @contextmanager
 def _viewing(shell: Shell, _values: Values) -> Iterator[Values]:
-    """Show what comes as it comes, unless an envelope is asked for."""
+    """Show entries and turns as they come, except with --json."""
     if shell.json:
         yield {}
         return
@@ -93,7 +92,7 @@ def _viewing(shell: Shell, _values: Values) -> Iterator[Values]:
 
 @derive("debate.watch", proof.watch, """
     FILE:path
-    --seconds N:0..  Stop after so long (0: one look).
+    --seconds N:0..  Stop after N seconds (0: look once).
 """, within=_viewing)  # fmt: skip
 def watch(debate: proof.WatchedDebate) -> Iterator[str]:
     """Follow a session as it is written, until it ends: each entry, whose turn, how long is left.
@@ -116,11 +115,11 @@ _LEAST_TEXT: Final = 24
 
 
 class WatchView:
-    """Prints what is received; `close` takes the last line away."""
+    """Prints entries and turns; `close` removes the status line."""
 
     def __init__(self) -> None:
         self._author = 12
-        self._told = ""
+        self._printed_turn = ""
         self._status = StatusLine()
 
     def show_entry(self, entry: EntryView) -> None:
@@ -132,8 +131,8 @@ class WatchView:
     def show_turn(self, turn: DebateTurn) -> None:
         if sys.stderr.isatty():
             self._status.show(turn_line(turn))
-        elif turn.next is not None and self._told != (whose := whose_turn(turn)):
-            self._told = whose
+        elif turn.next is not None and self._printed_turn != (whose := whose_turn(turn)):
+            self._printed_turn = whose
             print_line(turn_line(turn), at_once=True)
 
     def close(self) -> None:
@@ -141,7 +140,7 @@ class WatchView:
 
 
 def entry_lines(entry: EntryView, author_width: int, columns: int | None) -> Iterator[str]:
-    """One entry in its columns; what it says is wrapped under itself where lines have an end."""
+    """Show one entry in columns; its summary wraps in its own column if the width is known."""
     sure = "-" if entry.confidence is None else f"{entry.confidence:g}"
     head = GAP.join(
         (
@@ -151,7 +150,7 @@ def entry_lines(entry: EntryView, author_width: int, columns: int | None) -> Ite
             sure.ljust(_SURE),
         )
     )
-    text = visible(in_short(entry.summary))
+    text = visible(shorten(entry.summary))
     room = None if columns is None else columns - len(head) - len(GAP)
     if room is None:
         yield f"{head}{GAP}{text}"

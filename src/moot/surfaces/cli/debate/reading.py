@@ -1,4 +1,4 @@
-"""`moot debate check` to `watch`: what only reads the file. No workspace is needed."""
+"""`moot debate check` to `report`: the commands that only read the file. Needs no workspace."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import click
 from moot.api.debates import reading
 from moot.api.debates.reading import ConsensusView, EntryView, explain_tally
 from moot.surfaces.cli.debate import lines
-from moot.surfaces.cli.debate.lines import number
+from moot.surfaces.cli.debate.lines import read_share
 from moot.surfaces.terminal.answer import DONE, REFUSED, Answer, finding_line, paint, visible
 from moot.surfaces.terminal.derive import derive
 from moot.surfaces.terminal.listing import listing
@@ -36,7 +36,7 @@ _AFTER_DEADLOCK = {
     --lenient      Agents may have other names than the schema's.
 """, exits=lambda checked: DONE if checked.valid else REFUSED)  # fmt: skip
 def check(checked: reading.CheckView, file: Path) -> Iterator[str]:
-    """Check a session file against every rule of the protocol, to the line.
+    """Check a session file against every rule of the protocol.
 
     Exit 1 if it has errors; warnings and notes are shown and leave it valid. In a workspace a
     second file with the same session id is reported too.
@@ -46,15 +46,15 @@ def check(checked: reading.CheckView, file: Path) -> Iterator[str]:
       moot debate check api-design.md --strict-uuid --json
     """
     word = paint("valid", "green") if checked.valid else paint("invalid", "red")
-    yield f"{file}: {word}, {lines.entries(checked.entries)}"
+    yield f"{file}: {word}, {lines.count_entries(checked.entries)}"
     yield from map(finding_line, checked.findings)
 
 
 @derive("debate.status", reading.status, "FILE:path")
 def status(standing: reading.StatusWithLiveness, file: Path) -> Iterator[str]:
-    """Show where a session stands: whose turn, until when, which positions, how it ended.
+    """Show a session: whose turn it is, until when, each position, how it ended.
 
-    In a workspace it also says how alive the agents are whose turn it is.
+    In a workspace it also shows whether the agents whose turn it is are active.
 
     Examples:
       moot debate status api-design.md
@@ -83,7 +83,7 @@ def status(standing: reading.StatusWithLiveness, file: Path) -> Iterator[str]:
     --threshold NUMBER          As if the session had this threshold.
     --defer-in-denominator/--defer-left-out  As if agents who defer counted as not approving, or \
         did not count.
-""", types={"threshold": number})  # fmt: skip
+""", types={"threshold": read_share})  # fmt: skip
 def consensus(result: reading.ConsensusView, file: Path) -> Iterator[str]:
     """Say whether a round agrees, and how surely; recompute it under any other rule.
 
@@ -135,9 +135,9 @@ def summary(short: reading.Summary) -> Iterable[str]:
 @click.argument("file", type=click.Path(path_type=Path), metavar="FILE")
 @page_option
 def report(shell: Shell, file: Path, output: Path | None) -> Answer:
-    """Tell how a debate went: who stood where, who changed after what, who disagrees in full.
+    """Report on a debate: each position, who changed it and after what, every dissent in full.
 
-    Also what would have come out under other rules. Without -o it is printed as markdown.
+    Also shows the result under other rules. Without -o it is printed as markdown.
 
     Examples:
       moot debate report api-design.md
@@ -153,7 +153,7 @@ def report(shell: Shell, file: Path, output: Path | None) -> Answer:
 
 
 def _with_liveness(name: str, liveness: dict[str, str]) -> str:
-    """XPR-07: a name, and how alive it is unless it is active."""
+    """Return the name, with its liveness unless it is active (XPR-07)."""
     how = liveness.get(name, "active")
     return name if how == "active" else f"{name} ({paint(how, 'yellow')})"
 
@@ -161,8 +161,8 @@ def _with_liveness(name: str, liveness: dict[str, str]) -> str:
 def _positions(entries: Sequence[EntryView]) -> Iterable[str]:
     if entries:
         rows = [
-            (f"{one.round}.{one.turn}", one.author, one.stance or "-", _sure(one), one.summary)
-            for one in entries
+            (f"{row.round}.{row.turn}", row.author, row.stance or "-", _sure(row), row.summary)
+            for row in entries
         ]
         yield from listing(rows, ("TURN", "AUTHOR", "STANCE", "SURE", "IN SHORT"))
 

@@ -1,5 +1,5 @@
-"""`moot debate new` to `run`: the commands that write. In a workspace they sign, or say what they
-observed; without one, or on a file that nothing is recorded of, the file is all there is.
+"""`moot debate new` to `sign`: the commands that write. In a workspace they sign the entries, or
+record them as observed; without one, or for a file without a record, they only write the file.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from moot.api.debates.writing import (
 )
 from moot.core.text import plural
 from moot.surfaces.cli.debate import lines
-from moot.surfaces.cli.debate.lines import number
+from moot.surfaces.cli.debate.lines import read_share
 from moot.surfaces.terminal.answer import paint
 from moot.surfaces.terminal.derive import Values, derive
 from moot.surfaces.terminal.output import OutputPath
@@ -46,11 +46,11 @@ def _names(text: str) -> list[str]:
     --context T:text           What is known and asked (- or @file; the title).
     --turn-order {_choices(TurnOrder)}  Who speaks after whom.
     --max-turns-per-round INTEGER  1 to 10.
-    --turn-timeout INTEGER     Seconds: 300, or a day (86400) where people take part and \
-        escalation is human.
+    --turn-timeout INTEGER     Seconds (default: 300, or 86400 if people take part and escalation \
+        is human).
     --consensus-threshold NUMBER  The share that must approve, 0 to 1.
     --consensus-mode {_choices(ConsensusMode)}  How approval is counted.
-    --escalation {_choices(Escalation)}  What happens when somebody does not speak in time.
+    --escalation {_choices(Escalation)}  What happens if an agent does not speak in time.
     --max-rounds INTEGER       1 to 100.
     --output-format {_choices(OutputFormat)}  How entries are to be written.
     --defer-in-denominator     Agents who defer count as not approving.
@@ -58,15 +58,15 @@ def _names(text: str) -> list[str]:
     --default-action {_choices(DefaultAction)}  Escalation default-action: what is written for a \
         silent agent.
     --people A,B               Which of the agents are people.
-""", types={"file": OutputPath(), "agents": _names, "consensus_threshold": number})  # fmt: skip
+""", types={"file": OutputPath(), "agents": _names, "consensus_threshold": read_share})  # fmt: skip
 def new(made: writing.NewDebate) -> Iterator[str]:
     """Begin a session: a markdown file that anyone can read, and each agent appends to.
 
     A person may close the session by hand, with an entry of status closed that begins with
     "Session closed." Names that begin with human, and agents registered with --human, are people.
 
-    The last four options are not part of the format's settings: they stand in the file as
-    comments below them, and a program that does not know them passes over them.
+    The last four options are not settings of the format: they are comments in the file, which
+    programs that do not know them ignore.
 
     Examples:
       moot debate new api-design.md --title "Which API?" --agents amber-otter,teal-crane
@@ -75,8 +75,8 @@ def new(made: writing.NewDebate) -> Iterator[str]:
     first = made.agents[0]
     yield f"{made.file}: a session of {', '.join(made.agents)}"
     if len(made.agents) == 1:
-        yield "  note: one alone can only agree with itself; --agents A,B makes it a debate"
-    yield from (f"  {one.severity}: {one.message}; {one.hint}" for one in made.findings)
+        yield "  note: a single agent can only agree with itself; a debate needs --agents A,B"
+    yield from (f"  {each.severity}: {each.message}; {each.hint}" for each in made.findings)
     if made.escalation == "human":
         time, file = _seconds(made.turn_timeout), quote(made.file)
         yield f"  note: after {time} without an entry the session waits for its operator"
@@ -104,14 +104,14 @@ def _v4(text: str) -> str:
     --body T:text                 The argument, in markdown (- or @file).
     --escape                      Write comments in the body as visible text.
     --after-end                   Speak although the session has ended.
-    --id UUID = entry_id          Its id, to try again safely.
+    --id UUID = entry_id          The entry's id: a repeat with the same id adds nothing.
 """, types={"entry_id": _v4})  # fmt: skip
 def add(added: writing.AddedEntry) -> Iterator[str]:
-    """Append one entry: its id, turn, round and time are filled in.
+    """Append one entry; Moot fills in its id, turn, round and time.
 
     Refused if it is someone else's turn, an entry is open, the session has ended, or the text
-    would change the file's structure. Nothing that was yielded before is touched; an entry of
-    your own that was never yielded is written anew. In a workspace your key signs it.
+    would change the file's structure. Finished entries are never changed; an unfinished entry of
+    your own is replaced. In a workspace your key signs it.
 
     Examples:
       moot debate add api-design.md --author amber-otter --stance approve --confidence 0.8
@@ -119,7 +119,7 @@ def add(added: writing.AddedEntry) -> Iterator[str]:
       moot debate add plan.md --author lead --round 2 --next dev --stance neutral
           --confidence 0.5 --summary "Again, with figures."
     """
-    how = "; it stood there already" if added.again else _RECORDED[added.recorded]
+    how = "; it was there already" if added.again else _RECORDED[added.recorded]
     yield f"round {added.round} turn {added.turn}: {added.author} has spoken{how}"
     yield f"{lines.STATES[added.state]}" + (f"; next: {added.next}" if added.next else "")
     for finding in added.findings:
@@ -132,26 +132,26 @@ def add(added: writing.AddedEntry) -> Iterator[str]:
     TEXT
 """)  # fmt: skip
 def add_context(_added: writing.AddedContext, file: Path, title: str) -> Iterator[str]:
-    """Add a subsection to the context (- or @file for the text). This is the operator's act.
+    """Add a subsection to the context (- or @file for the text). For the operator.
 
-    What stood in the file before is kept to the letter.
+    The rest of the file does not change.
 
     Examples:
       moot debate add-context api-design.md --title "Added in round 2" "The budget was cut."
     """
-    yield f"{file}: the context has a new part, {title}"
+    yield f"{file}: the context has a new subsection, {title}"
 
 
 @derive("debate.tick", writing.tick, "FILE:path")
-def tick(moved: writing.DebateProgress) -> Iterable[str]:
-    """Let a turn that has timed out take effect, as the session's own policy says.
+def tick(progress: writing.DebateProgress) -> Iterable[str]:
+    """Apply the timeout of a turn, by the session's own policy.
 
     timeout-skip and default-action write an entry for each silent agent; human writes nothing.
 
     Examples:
       moot debate tick api-design.md
     """
-    return lines.moved(moved)
+    return lines.progress_lines(progress)
 
 
 def _require_late_or_skip(_shell: Shell, values: Values) -> Values:
@@ -162,24 +162,24 @@ def _require_late_or_skip(_shell: Shell, values: Values) -> Values:
 
 @derive("debate.resume", writing.resume, """
     FILE:path
-    --late/--skip  Give the late agent its time again, or pass over it.
+    --late/--skip  Give the late agent its time again, or skip its turn.
 """, prepare=_require_late_or_skip)  # fmt: skip
-def resume(moved: writing.DebateProgress) -> Iterable[str]:
-    """Let a session that waits for its operator go on. This is the operator's act.
+def resume(progress: writing.DebateProgress) -> Iterable[str]:
+    """Continue a session that waits for its operator. For the operator.
 
     Examples:
       moot debate resume api-design.md --late
       moot debate resume api-design.md --skip
     """
-    return lines.moved(moved)
+    return lines.progress_lines(progress)
 
 
 @derive("debate.close", writing.close, """
     FILE:path
     --reason T:text  Why it ends.
 """)  # fmt: skip
-def close(moved: writing.DebateProgress) -> Iterable[str]:
-    """End a session. This is the operator's act.
+def close(progress: writing.DebateProgress) -> Iterable[str]:
+    """End a session. For the operator.
 
     A person who takes part closes it with an entry of their own: --as NAME says who. If the
     operator is not one of the agents, a mark ends the session and `system` writes the final summary
@@ -189,23 +189,23 @@ def close(moved: writing.DebateProgress) -> Iterable[str]:
       moot debate close api-design.md --reason "Decided in the meeting."
       moot --as human-ann debate close api-design.md --reason "We ship."
     """
-    return lines.moved(moved)
+    return lines.progress_lines(progress)
 
 
 @derive("debate.sign", writing.sign, """
     FILE:path
     --author A  Whose entries (default: --as or MOOT_AGENT).
 """)  # fmt: skip
-def sign(moved: writing.DebateProgress) -> Iterable[str]:
-    """Sign the entries of yours that stand in the file and were only observed.
+def sign(progress: writing.DebateProgress) -> Iterable[str]:
+    """Sign your entries that are in the file and were only observed.
 
-    Entries written by hand, or by a program that was interrupted, are recorded as seen; this
-    says under your key that they are yours.
+    Entries written by hand, or by a program that was interrupted, are recorded as observed; this
+    confirms with your key that they are yours.
 
     Examples:
       moot debate sign api-design.md --author amber-otter
     """
-    return lines.moved(moved, "signed")
+    return lines.progress_lines(progress, "signed")
 
 
 def _seconds(count: int) -> str:

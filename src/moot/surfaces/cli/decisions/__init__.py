@@ -2,8 +2,8 @@
 
 ask.py      `moot ask`: a question to several participants, a short debate, a result for you
             to judge
-reports.py  `moot report` and `moot receipt`: how it went, as a page, and as a file that
-            proves itself
+reports.py  `moot report` and `moot receipt`: a result as a page, and as a file that anyone
+            can verify
 rulings.py  `moot council`, `decide`, `outcome` and `track`: agents at work answer a
-            question, a person rules on what came out, and says later how it turned out
+            question, a person rules on the result, and records later how it turned out
 """

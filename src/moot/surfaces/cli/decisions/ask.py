@@ -20,8 +20,8 @@ from moot.surfaces.terminal.shell import Shell, command, text_argument
 
 # The wait is the session's own rule, set when it was opened.
 _PATIENCE = (
-    "Ctrl-C keeps everything, `moot ask --resume {}` goes on; "
-    "asked with `--turn-seconds N`, a question waits no longer than that"
+    "Ctrl-C keeps everything, `moot ask --resume {}` continues; "
+    "`--turn-seconds N` of a new question limits this wait"
 )
 
 
@@ -39,15 +39,15 @@ _PATIENCE = (
     --option T = options   An answer to choose from.
     --rule majority|weighted|unanimous  When they agree; majority, unless your own moot.toml \
                                         says otherwise.
-    --rounds 1..100        How often it is argued; 1: nobody answers an objection.
+    --rounds 1..100        Rounds of arguments; with 1, no objection gets an answer.
     --chamber debate|parliament  Where it is argued.
-    --motive NAME=T[,T] = motives  What NAME stands for in a parliament; else it says so itself.
-    --choose most-frequent|plurality|borda|condorcet  How the motion is picked if answers differ; \
-                                                      else the most frequent one.
-    --quorum 1..           How many must take part in the last vote; else more than half of \
-                           those asked.
+    --motive NAME=T[,T] = motives  NAME's motives in a parliament (default: it states its own).
+    --choose most-frequent|plurality|borda|condorcet  How to pick the motion if answers differ \
+                                                      (default: the most frequent answer).
+    --quorum 1..           How many must take part in the last vote (default: more than half of \
+                           those asked).
     --motion N             With --resume: pick answer N yourself.
-    --resume ID            Go on with a question that was interrupted.
+    --resume ID            Continue a question that was interrupted.
 """)
 @limit_options
 def ask(
@@ -70,7 +70,7 @@ def ask(
 
     Each answers alone first. Where answers differ, each ranks all of them, without names. The
     answer given most often becomes the motion, or the one that `--choose` picks from the rankings;
-    they argue and vote on it. What comes out waits for your ruling: `moot decide`. Participants
+    they argue and vote on it. The result waits for your ruling: `moot decide`. Participants
     without a name get a new one, with a key of its own. Without `--with`, `ask.participants` in
     your own moot.toml says who is asked.
 
@@ -103,7 +103,7 @@ def ask(
         if resume is None
         else partial(operations.resume, decision=resume, participants=participants, motion=motion)
     )
-    with watching("") as watch, _naming_somebody():
+    with watching("") as watch, _missing_participants_as_usage():
         done = act(
             shell.session,
             limits=limits_of(limits),
@@ -118,8 +118,8 @@ def ask(
 
 
 @contextmanager
-def _naming_somebody() -> Iterator[None]:
-    """A question to nobody is a wrong use of the command, as an option that is missing is."""
+def _missing_participants_as_usage() -> Iterator[None]:
+    """Report missing participants as wrong usage, like a missing option."""
     try:
         yield
     except Malformed as error:
@@ -129,7 +129,7 @@ def _naming_somebody() -> Iterator[None]:
 
 
 def _read_motives(texts: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
-    """`NAME=cost,safety`, each name once."""
+    """Read `NAME=cost,safety`, each name once."""
     motives: dict[str, tuple[str, ...]] = {}
     for text in texts:
         name, equals, listed = text.partition("=")

@@ -1,4 +1,4 @@
-"""`moot report` and `moot receipt`: how it went, as a page, and as a file that proves itself."""
+"""`moot report` and `moot receipt`: a result as a page, and as a file that anyone can verify."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ from moot.surfaces.terminal.shell import Shell, command
 def report(
     shell: Shell, named: str | None, everything: bool, output: Path | None, open_it: bool
 ) -> Answer:
-    """Tell how it went: a decision, debate, parliament, trace or path, by its id.
+    """Report on a decision, debate, parliament, trace or path, by its id.
 
-    What came out and why, who disagreed in full, and how it came to that. Without -o it is printed
-    as markdown. It is drawn from the record, so a file that was changed since does not change it.
-    With --all every page is written to a folder, linked to the others, with an index.
+    Shows the result and its reasons, every dissent in full, and the steps that led there. Without
+    -o it is printed as markdown. It is made from the record, so a file that was changed since does
+    not change it. With --all every page is written to a folder, with links and an index.
 
     Examples:
       moot report q-7
@@ -94,23 +94,23 @@ def _site_lines(site: report_site.ReportSite) -> Iterable[str]:
 @command(None, "receipt", "receipt")
 @click.argument("decision", metavar="ID")
 @output_option(
-    "FILE.json proves itself; FILE.md and FILE.html are to be read, with FILE.json beside.",
+    "FILE.json can be verified; FILE.md or FILE.html is for reading, with FILE.json next to it.",
     required=True,
     also=(".json", ".intoto.jsonl"),
     accept=require_form,
 )
 @click.option("--in-toto", is_flag=True, help="Also FILE.intoto.jsonl, for in-toto's tools.")
-@click.option("--commit", metavar="REV", help="The statement is about this commit, too.")
+@click.option("--commit", metavar="REV", help="The statement also names this commit.")
 @openable
 def receipt(shell: Shell, decision: str, output: Path, in_toto: bool, commit: str | None) -> Answer:
     """Write the receipt of a decision: who voted what, who disagreed, and the proof of it.
 
-    The JSON file holds everything that is said and the signed record it rests on; anyone can check
-    it offline. The markdown is a decision record to keep in your repository, dissent included. The
-    machine signs for what the receipt says, so this is written down once.
+    The JSON file holds the whole receipt and the signed record it rests on; anyone can check it
+    offline. The markdown is a decision record to keep in your repository, dissent included. The
+    ledger's own key signs the receipt's content, which is recorded once.
 
-    --in-toto writes an in-toto Statement (v1) beside it, in a signed DSSE envelope, so that other
-    tools can read it: about the files of the receipt, and about a commit if you name one.
+    --in-toto also writes an in-toto Statement (v1), in a signed DSSE envelope, for other tools. It
+    is about the files of the receipt, and about a commit if you name one.
 
     Examples:
       moot receipt q-7 -o docs/decisions/queue.md

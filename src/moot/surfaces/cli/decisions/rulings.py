@@ -1,5 +1,5 @@
 """`moot council`, `decide`, `outcome` and `track`: agents at work answer a question, a person rules
-on what came out, and says later how it turned out. Also how a decision reads in lines.
+on the result, and records later how it turned out. Also the lines that show a decision.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ SECTIONS = {
     "Council": {
         "ask": "put a question to agents at work",
         "answer": "your answer to a question you were asked",
-        "result": "where a question stands",
+        "result": "the state of a question",
     }
 }
 
 
 @click.command("council", cls=LazyGroup, sections=SECTIONS, no_args_is_help=False)
 def council() -> None:
-    """Agents that are at work decide a question together; nobody starts or asks them.
+    """Let agents that are already at work decide a question together.
 
-    Each finds the question in its agenda and answers alone first. The answer given most often is
-    argued in a debate and voted on. What comes out waits for a person: `moot decide`.
+    Each finds the question in its agenda and answers alone first. Then they debate the answer
+    given most often, and vote. The result waits for a person: `moot decide`.
     """
 
 
@@ -48,11 +48,11 @@ def council() -> None:
     --context T:text          What they should know (- or @file).
     --option T = options      An answer to choose from.
     --rule majority|weighted|unanimous  When they agree.
-    --rounds 1..100           At most so many.
-    --key KEY                 Asked once, however often this is repeated.
+    --rounds 1..100           At most this many rounds.
+    --key KEY                 Idempotency key: a repeat with the same key asks nothing.
 """, group=council)  # fmt: skip
 def ask(standing: councils.QuestionStanding) -> Iterable[str]:
-    """Put QUESTION to agents that are registered here. Whoever is silent too long is passed over.
+    """Put QUESTION to agents that are registered here. Agents that do not answer are skipped.
 
     Examples:
       moot council ask "Which cache?" --with amber-otter,teal-crane
@@ -64,10 +64,10 @@ def ask(standing: councils.QuestionStanding) -> Iterable[str]:
     ID = decision
     TEXT
     --why TEXT  Your reasons, in a few sentences.
-    --key KEY   Answered once, however often this is repeated.
+    --key KEY   Idempotency key: a repeat with the same key records nothing.
 """, group=council)  # fmt: skip
 def answer(standing: councils.QuestionStanding) -> Iterable[str]:
-    """Answer a question you were asked, before you hear the others.
+    """Answer a question you were asked, before you see the other answers.
 
     TEXT is the answer itself in one short sentence. Once all have answered, `moot agenda` says
     when it is your turn to argue.
@@ -80,7 +80,7 @@ def answer(standing: councils.QuestionStanding) -> Iterable[str]:
 
 @derive("council.result", councils.result, "ID = decision", group=council)
 def result(standing: councils.QuestionStanding) -> Iterable[str]:
-    """Where a question stands, after what others and the time have settled has taken effect.
+    """Show the state of a question, after applying every time limit that has passed.
 
     Examples:
       moot council result q-7
@@ -113,18 +113,18 @@ def _require_own_options(_shell: Shell, values: Values) -> Values:
     ID = decision
     {"|".join(operations.RULINGS)} = ruling(word)
     --reason T:text  Why (- or @file).
-    --text FILE|-    The text that stands instead, for amend.
-    --anew           A veto also ends what was sent back just now.
-    --sha256 HASH    Only if this is the hash of the text that waits.
+    --text FILE|-    For amend: the text that replaces the result.
+    --anew           For veto: also end the session that a veto sent back just now.
+    --sha256 HASH    Rule only if the text that waits has this hash.
 """, prepare=_require_own_options)  # fmt: skip
 def decide(ruled: operations.RuledDecision) -> Iterator[str]:
-    """Approve, veto or amend what came out. This is a person's act, under a person's key.
+    """Approve, veto or amend a result, as a person with your own key.
 
-    A veto begins another decision with your reason in its context; a parliament goes on itself,
-    with your reason as guidance. Amend puts your own text in the place of what came out; of a
-    parliament's bill it is the solution, or JSON with the parts that change. What was argued and
-    who disagreed stays on record either way. The same veto twice is one; --anew ends a session
-    that was sent back before it is argued further, and another decision begins.
+    A veto starts another decision with your reason in its context; a parliament continues instead,
+    with your reason as guidance. Amend replaces the result by your own text: for a parliament's
+    bill the solution, or JSON with the parts that change. The arguments and the dissent stay on
+    record either way. Repeating a veto changes nothing; with --anew it ends a session that was just
+    sent back, and another decision starts.
 
     Examples:
       moot decide q-7 approve --reason "The cheaper one, and we know it."
@@ -134,7 +134,7 @@ def decide(ruled: operations.RuledDecision) -> Iterator[str]:
     decision, ruling = ruled.decision, ruled.decision.word
     if ruling is None:  # a parliament takes a veto as guidance and goes on
         resume = f"moot ask --resume {decision.id}"
-        yield f"{decision.id}: vetoed; it goes on with your reason: {resume}"
+        yield f"{decision.id}: vetoed; it continues with your reason: {resume}"
         return
     how = "" if ruling.attended else " (unattended: the passphrase came from a file)"
     word = f"{ruling.word.value} {decision.against_result}".strip()
@@ -145,7 +145,7 @@ def decide(ruled: operations.RuledDecision) -> Iterator[str]:
     yield from costs(decision)
     if decision.superseded_by is not None:
         successor = decision.superseded_by
-        yield f"{successor} supersedes it; go on: moot ask --resume {successor}"
+        yield f"{successor} supersedes it; to continue: moot ask --resume {successor}"
 
 
 OUTCOMES: Final = ("right", "wrong", "mixed")
@@ -158,12 +158,12 @@ WIDEST_DOTS: Final = 30
 
 
 class _Outcome(click.Choice[str]):
-    """The last word. Without it an id stands there, and it is not the ids that are missing."""
+    """The last argument. If it is missing, click takes an id for it: say what is missing."""
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         if value not in OUTCOMES:
             raise click.UsageError(
-                f"how it turned out is missing behind {value}: right, wrong or mixed", ctx
+                f"say how it turned out, after {value}: right, wrong or mixed", ctx
             )
         return super().convert(value, param, ctx)
 
@@ -177,14 +177,14 @@ def _require_ids(_shell: Shell, values: Values) -> Values:
 @derive("outcome", outcomes.judge, """
     ID...:optional = decisions
     right|wrong|mixed = outcome
-    --reason T:text  How it is known (- or @file).
+    --reason T:text  How you know (- or @file).
     --answer T       The answer that proved right.
 """, types={"outcome": _Outcome(OUTCOMES)}, prepare=_require_ids)  # fmt: skip
 def outcome(made: outcomes.JudgedDecisions) -> Iterator[str]:
-    """Say, later, how decisions turned out. This is a person's act, under a person's key.
+    """Record how decisions turned out, as a person with your own key.
 
-    It judges the answer that was acted on; --answer names the one that proved right. What you say
-    may be corrected by saying it again: the first word stays on record. `moot track` counts them.
+    It judges the answer that was acted on; --answer names the one that proved right. Run it again
+    to correct an outcome: the first one stays on record. `moot track` counts them.
 
     Examples:
       moot outcome q-7 right --reason "Half a year without an incident."
@@ -193,18 +193,18 @@ def outcome(made: outcomes.JudgedDecisions) -> Iterator[str]:
     for each in made.judged:
         before = f" (first called {each.first})" if each.first != each.outcome else ""
         answer = f"; {visible(each.answer)} proved right" if each.answer else ""
-        said = f"{each.outcome}{before} by {each.by}{answer}"
-        yield f"{each.decision}: {said}: {visible(each.reason)}"
-    yield "`moot track` shows what this says of everybody's forecasts"
+        judged = f"{each.outcome}{before} by {each.by}{answer}"
+        yield f"{each.decision}: {judged}: {visible(each.reason)}"
+    yield "`moot track` shows how good each participant's forecasts were"
 
 
 @derive("track", outcomes.track, "-o PAGE = file")
 def track(counted: outcomes.Track, file: Path | None) -> Iterable[str]:
-    """Whom to listen to: how good forecasts were, and whether arguing made them better.
+    """Show how good each participant's forecasts were, and whether arguing made them better.
 
-    Counts decisions whose outcome a person has judged with `moot outcome`. A score is Brier's: 0 is
-    perfect, 0.25 is knowing nothing, 1 is sure and wrong. Below 30 outcomes there are dots and
-    counts, and nobody is ranked: chance would do it.
+    Counts decisions whose outcome a person recorded with `moot outcome`. Scores are Brier scores:
+    0 is perfect, 0.25 is guessing, 1 is sure and wrong. Below 30 outcomes it shows dots and counts
+    and ranks no one: a ranking would be chance.
 
     Examples:
       moot track
@@ -223,7 +223,7 @@ def _track_lines(track: outcomes.Track) -> Iterable[str]:
         yield 'say how one turned out: moot outcome ID right --reason "..."'
         return
     if not track.enough:
-        yield "below 30 outcomes nobody is ranked: a dot is right, an x is wrong"
+        yield "no ranking below 30 outcomes: a dot is right, an x is wrong"
     for title, records in (("participants", track.participants), ("models", track.models)):
         yield ""
         yield f"{title}:"
@@ -269,7 +269,7 @@ def asked(done: AskedDecision) -> Iterable[str]:
         yield f"motion: {visible(decision.motion.text)}"
     if done.restored is not None:
         lost = done.restored.replace("-", " ")
-        yield visible(f"{done.restored_file} was {lost}: it was put back from the record")
+        yield visible(f"{done.restored_file} was {lost}: it was restored from the record")
     for change in done.changes:
         after = f" after {', '.join(change.after)}" if change.after else ""
         moved = f"{change.agent}, {change.before} -> {change.now}{after}"
@@ -297,7 +297,7 @@ def _answers(decision: DecisionView) -> Iterable[str]:
 
 
 def _ranking(decision: DecisionView) -> Iterable[str]:
-    """What each rule makes of the rankings, and whether they agree."""
+    """Show the choice of each rule, and whether the rules agree."""
     report = decision.ranking
     if report is None:
         return
@@ -312,7 +312,7 @@ def _ranking(decision: DecisionView) -> Iterable[str]:
     swayed = [choice.rule.value for choice in report.choices if choice.own_mattered]
     if swayed:
         rules = f"{', '.join(swayed)} would choose otherwise"
-        yield f"note: had everybody put its own answer last, {rules}"
+        yield f"note: if each participant had ranked its own answer last, {rules}"
 
 
 def _shortened(text: str) -> str:
@@ -321,7 +321,7 @@ def _shortened(text: str) -> str:
 
 
 def notes(decision: DecisionView) -> Iterable[str]:
-    """What weighs beside the tally (AGT-081)."""
+    """Show what else to consider besides the tally (AGT-081)."""
     for model, names in decision.shared_models.items():
         yield f"note: {', '.join(names)} are the same, {visible(model)}: agreement weighs less"
     seats = len(decision.participants)
@@ -330,7 +330,7 @@ def notes(decision: DecisionView) -> Iterable[str]:
 
 
 def costs(decision: DecisionView) -> Iterable[str]:
-    """What it cost, and each participant's part of it where that says more (AGT-081)."""
+    """Show the cost, and each participant's part if tokens or money are known (AGT-081)."""
     total = _as_cost(decision.cost)
     yield f"cost: {in_words(total)}"
     if total.tokens or total.micros:

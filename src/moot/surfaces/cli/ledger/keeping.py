@@ -1,6 +1,4 @@
-"""`moot doctor` and most of `moot ledger`: copies that prove something elsewhere, and what to do
-when something is wrong or there is more than one history.
-"""
+"""`moot doctor` and most of `moot ledger`: copy the record, diagnose it, and repair it."""
 
 from __future__ import annotations
 
@@ -12,16 +10,16 @@ import click
 from moot.api.workspace import ledger, workspaces
 from moot.core.text import plural
 from moot.surfaces.terminal.answer import DONE, REFUSED, Answer, finding_line, paint
-from moot.surfaces.terminal.derive import derive, reporting
+from moot.surfaces.terminal.derive import derive, with_progress
 from moot.surfaces.terminal.listing import listing
 from moot.surfaces.terminal.output import STDOUT
 from moot.surfaces.terminal.shell import Shell, command
 
 
 def examine(seen: ledger.Diagnosis) -> Iterator[str]:
-    """Say what is wrong with this workspace and how to mend it. Repairs nothing.
+    """Say what is wrong with this workspace and how to fix it. Changes nothing.
 
-    Looks at the ledger file, every chain of events, indexes, stored files, keys, git, the clock,
+    Checks the ledger file, every chain of events, indexes, stored files, keys, git, the clock,
     the disk and the hooks of coding tools. The exit code is 1 if anything is seriously wrong.
 
     Examples:
@@ -31,8 +29,8 @@ def examine(seen: ledger.Diagnosis) -> Iterator[str]:
     """
     yield from map(finding_line, seen.findings)
     end = paint("healthy", "green") if seen.healthy else paint("not healthy", "red")
-    told = f"{len(seen.findings) or 'none'} worth telling"
-    yield f"{end}: {seen.checked} things looked at, {told}"
+    count = plural(len(seen.findings), "finding") if seen.findings else "no findings"
+    yield f"{end}: {seen.checked} checks, {count}"
 
 
 def _health_code(seen: ledger.Diagnosis) -> int:
@@ -48,19 +46,17 @@ ledger_doctor = derive("ledger.doctor", ledger.doctor, exits=_health_code)(exami
 def rebuild(done: ledger.Rebuilt) -> Iterator[str]:
     """Recompute every index and snapshot from the events; replace them if they differ.
 
-    So is the tree of heads under the newest checkpoint, if that one signs its root; else nothing
-    is changed. An index table that is missing is made anew, if the events are whole. Events are
-    never touched. Signs of life and delivery cursors are kept: no event holds them.
+    Rebuilds also the tree of heads of the newest checkpoint, if that checkpoint signs its root;
+    otherwise nothing is changed. Creates a missing index table if the events are intact. Never
+    changes events. Keeps signs of life and delivery cursors: they are not in the events.
 
     Examples:
       moot ledger rebuild
     """
     lines = [finding_line(finding) for finding in done.findings]
     counts = ((done.events, "event"), (done.rows, "index row"), (done.snapshots, "snapshot"))
-    count = ", ".join(plural(*one) for one in counts)
-    verdict = (
-        f"{plural(len(lines), 'difference')} mended" if done.changed else "all as it should be"
-    )
+    count = ", ".join(plural(number, noun) for number, noun in counts)
+    verdict = f"{plural(len(lines), 'difference')} fixed" if done.changed else "nothing to fix"
     yield from lines
     yield f"{verdict}: {count}"
 
@@ -69,9 +65,9 @@ def rebuild(done: ledger.Rebuilt) -> Iterator[str]:
     -o FILE:new- = file  Write the signed note to FILE; `-` prints it.
 """)  # fmt: skip
 def checkpoint(made: ledger.MadeCheckpoint, file: Path | None) -> Iterable[str]:
-    """Put one signature over everything that is on record now.
+    """Sign everything that is on record now, with one signature.
 
-    Kept on another machine, the note shows later whether anything was taken back since.
+    Keep the note on another machine: it shows later whether anything was removed since.
 
     Examples:
       moot ledger checkpoint
@@ -87,7 +83,7 @@ def checkpoint(made: ledger.MadeCheckpoint, file: Path | None) -> Iterable[str]:
 @derive("ledger.export", ledger.export, """
     -o FILE:new = file  Where to.
     [ID]... = ids(names)
-""", within=reporting("exporting"))  # fmt: skip
+""", within=with_progress("exporting"))  # fmt: skip
 def export(made: ledger.Exported, file: Path) -> Iterator[str]:
     """Write the record, or parts of it, to a file that anyone can check offline.
 
@@ -100,7 +96,7 @@ def export(made: ledger.Exported, file: Path) -> Iterator[str]:
     """
     yield f"exported to {file}: {made.bytes} bytes, sha256 {made.sha256}"
     if made.rolled_back:
-        yield "it proves only what is left: events that were here before are gone"
+        yield "it proves only what is left: events that were here before are missing"
     if not made.complete:
         yield "no checkpoint could be made here, so its newest events are not proven complete"
     yield f"check it with `moot verify {file}`"
@@ -108,7 +104,7 @@ def export(made: ledger.Exported, file: Path) -> Iterator[str]:
 
 @derive("ledger.backup", ledger.backup, "FILE:new")
 def backup(made: ledger.BackedUp, file: Path) -> Iterator[str]:
-    """Copy the ledger file while others go on writing, and check the copy.
+    """Copy the ledger file while others keep writing, and check the copy.
 
     An existing file is never overwritten. Files cited by the record are not in it: copy
     .moot/artifacts as well, or use `moot ledger export`.
@@ -125,9 +121,9 @@ def backup(made: ledger.BackedUp, file: Path) -> Iterator[str]:
 def move(shell: Shell, to: str) -> Answer:
     """Move the ledger into a PostgreSQL database, or back into a file.
 
-    Everything is copied at once while nobody else writes; the old place refuses every further
-    write and stays as it was. The address goes into your key folder, since it may hold a
-    password: only whoever keeps the ledger opens the database; other machines join.
+    Moot copies everything while no one else can write; the old place stays as it was and refuses
+    further writes. The address goes into your key folder, because it may contain a password. Only
+    the machine that keeps the ledger opens the database; other machines join it.
 
     Examples:
       moot ledger move postgresql://moot@db.example/ledgers
@@ -140,9 +136,9 @@ def move(shell: Shell, to: str) -> Answer:
     return Answer(moved, lambda: [f"{plural(moved.events, 'event')} now in {where}"])
 
 
-@derive("ledger.accept_loss", ledger.accept_loss, "--reason TEXT  Why; kept on record for ever.")
+@derive("ledger.accept_loss", ledger.accept_loss, "--reason TEXT  Why; kept on record.")
 def accept(made: ledger.AcceptedLoss) -> Iterator[str]:
-    """Go on from an older copy of the ledger, because the newest is lost for good.
+    """Continue from an older copy of the ledger, because the newest is lost for good.
 
     The missing checkpoint and the reason stay on record, and everyone can see them. If a person
     is registered here, one of them must unlock their key. Keys that were registered in the lost
@@ -151,18 +147,18 @@ def accept(made: ledger.AcceptedLoss) -> Iterator[str]:
     Examples:
       moot ledger accept-loss --reason "the disk died; this is the backup of Monday"
     """
-    yield f"the loss is on record; checkpoint {made.checkpoint} goes on from here"
+    yield f"the loss is on record; checkpoint {made.checkpoint} continues from here"
 
 
 @derive("ledger.witness", ledger.witness, """
     FILE
-""", within=reporting("checking"),
+""", within=with_progress("checking"),
    exits=lambda seen: DONE if seen.verdict == "agrees" else REFUSED)  # fmt: skip
 def testify(seen: ledger.Witnessed) -> Iterator[str]:
     """Compare an export of another copy of this ledger with this one.
 
-    Where both hold a different event for the same position, and the other one is signed by a key
-    known here, it is kept as proof: `moot verify` says so from then on, and every export shows it.
+    If they have different events at the same position, and a key known here signed the other one,
+    it is kept as proof: `moot verify` and every export show it from then on.
 
     Examples:
       moot ledger witness their-record.moot
@@ -177,16 +173,16 @@ def testify(seen: ledger.Witnessed) -> Iterator[str]:
         yield from listing(rows, ("ID", "EVENT", "SIGNED BY"))
         yield "kept as proof: the next `moot ledger export` carries it"
     elif seen.differing:
-        yield "signed by keys unknown here: kept as nothing; ask whoever wrote the other copy"
+        yield "keys unknown here signed them, so nothing is kept as proof; ask the other side"
 
 
 @derive("ledger.forget", workspaces.forget, "[FOLDER]")
 def forget(gone: workspaces.ForgottenWorkspace) -> Iterator[str]:
-    """Say that a workspace which is gone is not wanted back.
+    """Forget a workspace that was deleted on purpose.
 
-    Where a workspace of yours was and `.moot` is not there any more, hooks hold every edit back,
-    for nothing can be checked. This ends that for FOLDER (default: this project). Nothing is
-    removed: the keys stay where they are. For people only.
+    If `.moot` is missing where a workspace of yours was, hooks refuse every edit, because nothing
+    can be checked. This ends that for FOLDER (default: this project). Nothing is removed: the
+    keys stay where they are. For people only.
 
     Examples:
       moot ledger forget

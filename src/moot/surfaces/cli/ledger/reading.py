@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
+from moot.api.page.files import write_page
 from moot.api.workspace import artifacts, ledger, verification
 from moot.api.workspace import trust as trusted
 from moot.surfaces.terminal.answer import Answer, table, visible
@@ -17,7 +18,7 @@ from moot.surfaces.terminal.derive import derive
 from moot.surfaces.terminal.lazy import LazyGroup
 from moot.surfaces.terminal.listing import listing
 from moot.surfaces.terminal.output import STDOUT, output_option
-from moot.surfaces.terminal.page import page_option, write_page
+from moot.surfaces.terminal.page import page_option
 from moot.surfaces.terminal.progress import progress
 from moot.surfaces.terminal.shell import Shell, command, document_bytes
 from moot.surfaces.terminal.verdict import verdict_answer, verdict_page
@@ -27,15 +28,15 @@ if TYPE_CHECKING:
 
 _LOG = """
     [ID] = name
-    --limit 0..         Only the newest so many; 0 for all.
+    --limit 0..         How many of the newest to show; 0 for all.
     --type TYPE = kind  Only events of this type.
 """
 
 
 def show_log(shown: ledger.StreamList | ledger.EventList, kind: str | None) -> Iterable[str]:
-    """What is on record: a list of all debates, threads, lists, ..., or the events of one.
+    """List everything on record (debates, threads, lists, ...), or the events of ID.
 
-    Events are shown oldest first; the newest stands at the end.
+    Events are shown oldest first.
 
     Examples:
       moot log
@@ -98,14 +99,14 @@ def _left_out(count: int) -> Iterator[str]:
     "--trust",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="Believe this trust file (default: the one your key folder remembers).",
+    help="Use this trust file (default: the one in your key folder).",
 )
 @click.option(
     "--checkpoint",
     "kept",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="NOTE",
-    help="Demand all that this checkpoint pinned, which was kept elsewhere; `-` reads it.",
+    help="Require everything that this checkpoint covers; `-` reads standard input.",
 )
 @click.option("--jobs", type=click.IntRange(1, 64), default=1, help="Processes to check with.")
 @page_option
@@ -117,17 +118,17 @@ def check(
     jobs: int,
     output: Path | None,
 ) -> Answer:
-    """Is the record intact, signed by known keys, and complete?
+    """Check that the record is intact, signed by known keys, and complete.
 
     Without an argument: this workspace, as it is now. With an ID: one decision, debate, thread,
-    trace, ... of it. With a FILE: an export, which needs no workspace. Nothing is ever written
-    by checking. The exit code is 0 if all holds, 1 if not, 3 if nothing proves that the end is
-    not missing, 4 if the file is neither an export nor a receipt.
+    trace, ... of it. With a FILE: an export, which needs no workspace. Checking writes nothing.
+    The exit code is 0 if everything holds, 1 if not, 3 if nothing proves that the newest events
+    are there, 4 if the file is neither an export nor a receipt.
 
-    Whoever kept a checkpoint (`moot ledger checkpoint -o NOTE`) sees by it whether history was
-    taken back since. It is compared by its number, by how many events and histories it counts,
-    and, where number or events are the same, by its root. That a newer checkpoint goes on from it
-    and was not signed over another history, only an export kept from then can show.
+    A checkpoint that you kept (`moot ledger checkpoint -o NOTE`) shows whether events were removed
+    since. Moot compares its number, the number of events and histories, and, if number or events
+    are the same, its root. Only an export kept from that time can show that a newer checkpoint
+    continues the same history.
 
     Examples:
       moot verify
@@ -137,10 +138,10 @@ def check(
       moot verify decision.moot -o verdict.html
       moot ledger verify --jobs 4
     """
-    with progress("checking") as tell:
+    with progress("checking") as report:
         note = None if kept is None else document_bytes(str(kept))
         verdict = verification.verify(
-            shell.session, what, trust=trust, checkpoint=note, jobs=jobs, progress=tell
+            shell.session, what, trust=trust, checkpoint=note, jobs=jobs, progress=report
         )
     if output is not None:
         title = Path(what).name if what else "The record of this workspace"
@@ -153,7 +154,7 @@ ledger_verify = command(None, "verify", "ledger.verify")(check)
 
 
 def _proof(what: str | None) -> ProofFile | None:
-    """The export that was checked; a live workspace leaves no file to check again."""
+    """Describe the export that was checked; None for a workspace, which is not one file."""
     from moot.pages import ProofFile
 
     if what is None or not verification.names_file(what):
@@ -201,7 +202,7 @@ def show_artifact(shown: artifacts.StoredArtifact) -> Iterable[str]:
 def erase(erased: artifacts.ErasedArtifact) -> Iterator[str]:
     """Remove a stored file for good. Its hash and the reason stay on record.
 
-    Erasing again changes nothing. Copies elsewhere (backups, exports) are not reached.
+    Erasing again changes nothing. Copies in backups and exports stay.
 
     Examples:
       moot artifact erase 3f786850 --reason "held an access token"
@@ -227,10 +228,10 @@ def trust() -> None:
 
 @derive("trust.show", trusted.show, "[FILE]", group=trust)
 def show_trust(keys: trusted.TrustedKeys) -> Iterable[str]:
-    """The fingerprint, to be read over the phone, and both public keys.
+    """Show the fingerprint, to be read over the phone, and both public keys.
 
-    Two people who read the same digits look at the same ledger, with the same keys. With a FILE:
-    those of a trust file that was handed over; no workspace is needed.
+    Two people who read the same digits have the same ledger, with the same keys. With a FILE: the
+    keys in a trust file that you were given; needs no workspace.
 
     Examples:
       moot trust show
@@ -250,7 +251,7 @@ def show_trust(keys: trusted.TrustedKeys) -> Iterable[str]:
 def export_trust(shell: Shell, output: Path, minimum: bool) -> Answer:
     """Write the trust file with which others check exports of this record.
 
-    Hand it over by another way than the exports, or compare the fingerprint over the phone.
+    Send it over another channel than the exports, or compare the fingerprint over the phone.
 
     Examples:
       moot trust export -o trust.json

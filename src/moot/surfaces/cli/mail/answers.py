@@ -13,7 +13,7 @@ from moot.surfaces.terminal.listing import listing
 
 
 def _known_status(text: str) -> str:
-    """Wrong usage, like every other choice, before anything is looked at."""
+    """Refuse an unknown status as wrong usage, as click does for other choices."""
     status = answers.canonical_status(text)
     if status is None:
         known = ", ".join(map(repr, answers.ACK_STATUSES))
@@ -29,7 +29,7 @@ def _known_status(text: str) -> str:
 """, types={"status": _known_status})  # fmt: skip
 def ack(given: answers.GivenAck, status: str) -> Iterator[str]:
     """Answer a message. Any status acknowledges it; Completed also closes a QUESTION, HANDOFF or
-    BLOCKED. A later answer takes the place of an earlier one.
+    BLOCKED. A later answer replaces an earlier one.
 
     Examples:
       moot mail ack auth-cache:1 --status "Will Action"
@@ -45,14 +45,14 @@ def ack(given: answers.GivenAck, status: str) -> Iterator[str]:
 
 @derive("mail.pending", answers.pending, "--agent NAME  Who acts (default: --as or MOOT_AGENT).")
 def pending(waiting: answers.PendingMessages) -> Iterable[str]:
-    """What still waits for an answer: all of it, or what NAME sent or owes.
+    """List the messages that wait for an answer: all, or those that NAME sent or owes.
 
     Examples:
       moot mail pending
       moot mail pending --agent teal-crane --json
     """
     if not waiting.pending:
-        return ["nobody owes an answer"]
+        return ["no message waits for an answer"]
     rows = [
         (
             message.id,
@@ -76,7 +76,7 @@ def _limit(message: answers.StandingView) -> str:
 
 @derive("mail.tick", answers.tick)
 def tick(chased: answers.ChasedMessages) -> Iterable[str]:
-    """Go after answers that are overdue: send once more to the missing, then tell the people who
+    """Remind agents whose answers are overdue: send the message again, then notify the people who
     are registered here, and the sender.
 
     Examples:
@@ -84,14 +84,14 @@ def tick(chased: answers.ChasedMessages) -> Iterable[str]:
     """
     if not chased.applied:
         return ["nothing was overdue"]
-    return [f"{message.id}: {_chased(message)}" for message in chased.applied]
+    return [f"{message.id}: {_reminder_text(message)}" for message in chased.applied]
 
 
-def _chased(message: answers.ChasedMessage) -> str:
+def _reminder_text(message: answers.ChasedMessage) -> str:
     missing = ", ".join(map(visible, message.missing))
     if message.did == "resent":
         return f"sent again to {missing}"
-    return f"no answer from {missing}; told {', '.join(message.told) or 'nobody'}"
+    return f"no answer from {missing}; notified {', '.join(message.told) or 'nobody'}"
 
 
 @derive("mail.compile", research.compile_thread, """
@@ -101,7 +101,7 @@ def _chased(message: answers.ChasedMessage) -> str:
 """)  # fmt: skip
 def compile_thread(compiled: research.CompiledArtifact) -> Iterator[str]:
     """Merge what was contributed to THREAD into the next version, send it to everyone in the
-    thread as COMPILED vN, and show the artifact; below it, what did not fit.
+    thread as COMPILED vN, and show the artifact and what did not fit into it.
 
     Examples:
       moot mail compile RS-20260218-slow-logins
@@ -110,6 +110,5 @@ def compile_thread(compiled: research.CompiledArtifact) -> Iterator[str]:
     if compiled.file is None:
         yield from map(visible, [*compiled.artifact.splitlines(), ""])
     else:
-        told = f"{compiled.id}: {compiled.subject}; the artifact is in {compiled.file}"
-        yield visible(told)
+        yield visible(f"{compiled.id}: {compiled.subject}; the artifact is in {compiled.file}")
     yield from remarks(compiled.findings)

@@ -18,13 +18,13 @@ _INBOX = f"""
     --agent NAME        Whose inbox (default: yours).
     --all = everything  Also what you have seen.
     --peek              Look without marking anything as seen.
-    --limit 1..{LIMIT}      At most so many.
+    --limit 1..{LIMIT}      Show at most this many.
 """
 
 
 @derive("inbox", reading.inbox, _INBOX)
 def inbox(box: reading.Inbox, everything: bool) -> Iterable[str]:
-    """What is new for you; shown once, then it counts as seen.
+    """Show new messages for you. What is shown counts as seen.
 
     Examples:
       moot inbox
@@ -35,7 +35,7 @@ def inbox(box: reading.Inbox, everything: bool) -> Iterable[str]:
 
 @derive("mail.inbox", reading.inbox, _INBOX)
 def mail_inbox(box: reading.Inbox, everything: bool) -> Iterable[str]:
-    """What is new for an agent. Reading another's inbox leaves it as it is.
+    """Show new messages for an agent. Reading another agent's inbox marks nothing as seen.
 
     Examples:
       moot mail inbox --agent teal-crane
@@ -46,16 +46,16 @@ def mail_inbox(box: reading.Inbox, everything: bool) -> Iterable[str]:
 def _inbox_lines(box: reading.Inbox, everything: bool) -> Iterable[str]:
     if not box.messages:
         none = "no mail" if everything else "no new mail"
-        there = "" if everything else " (`moot inbox --all` shows what there was)"
-        yield f"{none}; {_answers(box.owed)}" if box.owed else none + there
+        older = "" if everything else " (`moot inbox --all` shows older messages)"
+        yield f"{none}; {_answers(box.owed)}" if box.owed else none + older
         return
     yield from listing(map(_row, box.messages), ("ID", "FROM", "SUBJECT", "STATE", "ANSWER"))
     if box.more:
         which = "older ones" if everything else "more: `moot inbox` again"
         yield f"and {box.more} {which}"
-    besides = box.owed - sum(message.is_owed for message in box.messages)
-    if besides > 0:
-        yield _answers(besides, "more ")
+    not_listed = box.owed - sum(message.is_owed for message in box.messages)
+    if not_listed > 0:
+        yield _answers(not_listed, "more ")
     yield "`moot mail show ID` reads one, `moot mail ack ID --status STATUS` answers it"
 
 
@@ -72,7 +72,7 @@ def _answers(count: int, more: str = "") -> str:
 
 @derive("mail.show", reading.show, "ID = message_id")
 def show(shown: reading.ShownMessage) -> Iterator[str]:
-    """One message with its whole text, and who has answered it how.
+    """Show one message in full, and who answered it how.
 
     Examples:
       moot mail show auth-cache:1
@@ -92,12 +92,12 @@ def show(shown: reading.ShownMessage) -> Iterator[str]:
     yield from (visible(line.expandtabs(4)) for line in message.body.splitlines())
     if not shown.whole:
         yield ""
-        yield f"only the beginning is left: the text of {message.size} bytes was erased"
+        yield f"this is only the beginning: the text of {message.size} bytes was erased"
 
 
 def _head_lines(shown: reading.ShownMessage) -> Iterable[str]:
     message = shown.message
-    proof = "" if message.proved else " (not proved: taken in from outside)"
+    proof = "" if message.proved else " (not proved: imported)"
     yield f"id       {message.id}"
     yield f"from     {visible(message.sender)}{proof}"
     yield f"to       {', '.join(map(visible, message.to))}"
@@ -111,32 +111,32 @@ def _head_lines(shown: reading.ShownMessage) -> Iterable[str]:
             ("thread", message.outside_thread),
             ("sent", message.sent),
         )
-        told = ", ".join(f"{name} {value}" for name, value in own if value)
-        yield f"outside  {visible(told)}"
+        shown_ids = ", ".join(f"{name} {value}" for name, value in own if value)
+        yield f"outside  {visible(shown_ids)}"
     if shown.owner:
         yield f"work     {visible(shown.item or '')}, now {shown.owner}'s"
 
 
 @derive("mail.search", reading.search, """
     WORDS...
-    --limit 1..1000  At most so many.
+    --limit 1..1000  Show at most this many.
 """)  # fmt: skip
 def search(found: reading.FoundMessages) -> Iterator[str]:
-    """Messages whose subject or text holds all these words, best first.
+    """Find messages whose subject or text contains all these words, best match first.
 
-    Long texts are read when you search, up to 64 MiB of them; how many were not is said.
+    It searches at most 64 MiB of long texts, and says how many it did not search.
 
     Examples:
       moot mail search cache session
     """
     yield from _list_lines(found.messages)
     if found.unread:
-        yield f"{found.unread} long texts were not looked through"
+        yield f"{found.unread} long texts were not searched"
 
 
 @derive("mail.thread", reading.thread, "ID = thread_id")
 def thread(shown: reading.MailThread) -> Iterator[str]:
-    """A whole thread, in the order it was written.
+    """Show a whole thread, in order.
 
     Examples:
       moot mail thread auth-cache

@@ -24,18 +24,23 @@ _OPTIONS = f"""
     --text TEXT             What to say, instead of a file.
     --thread ID             The thread (default: that of --re, or new).
     --re ID = answers       The message this one answers.
-    --cc NAME,...           Who gets a copy and owes nothing.
-    --ack-required/--no-ack = ack_required  Is an answer owed? (default: as the type says)
+    --cc NAME,...           Who gets a copy and owes no answer.
+    --ack-required/--no-ack = ack_required  Require an answer (default: as the type says).
     --importance {"|".join(sending.IMPORTANCES)}  How much it matters.
-    --ack-minutes N         When the answer is due (30).
-    --key KEY               Sent once, however often this is repeated.
+    --ack-minutes N         Minutes until the answer is due (default: 30).
+    --key KEY               Idempotency key: a repeat with the same key sends nothing.
 """
 
 
-def _usual_time(shell: Shell, values: Values) -> Values:
-    """Refuse before a file is read where nothing could be recorded."""
+def _require_workspace(shell: Shell, values: Values) -> Values:
+    """Refuse before the file is read if there is no workspace to record the message in."""
     shell.session.require_workspace()
-    return {**values, "usual_ack_minutes": shell.env.get("MOOT_ACK_MINUTES", "")}
+    return values
+
+
+def _prepare_send(shell: Shell, values: Values) -> Values:
+    usual = {"usual_ack_minutes": shell.env.get("MOOT_ACK_MINUTES", "")}
+    return _require_workspace(shell, values) | usual
 
 
 @derive("send", sending.send, f"""
@@ -43,7 +48,7 @@ def _usual_time(shell: Shell, values: Values) -> Values:
     SUBJECT:text
     [FILE|-] = body(file)
     {_OPTIONS}
-""", prepare=_usual_time)  # fmt: skip
+""", prepare=_prepare_send)  # fmt: skip
 def send(sent: sending.SentMessage) -> Iterable[str]:
     """Send a message. SUBJECT begins with its type: QUESTION, INFO, HANDOFF, ...
 
@@ -66,9 +71,9 @@ send.help = (send.help or "").replace("{types}", ", ".join(sending.ONE_LINE_TYPE
     --to NAME,...         Who receives.
     --subject TEXT        Type, colon, a few words.
     {_OPTIONS}
-""", prepare=_usual_time)  # fmt: skip
+""", prepare=_prepare_send)  # fmt: skip
 def mail_send(sent: sending.SentMessage) -> Iterable[str]:
-    """Check a message and send it; an error in it is refused, with its line and what to do.
+    """Check a message and send it; Moot refuses errors, with their lines and what to do.
 
     Examples:
       moot mail send --to teal-crane --subject "HANDOFF: T-7 to teal-crane" handoff.md
@@ -78,7 +83,7 @@ def mail_send(sent: sending.SentMessage) -> Iterable[str]:
 
 
 def _sent_lines(sent: sending.SentMessage) -> Iterable[str]:
-    again = " (it had been sent before)" if sent.replayed else ""
+    again = " (it was sent before)" if sent.replayed else ""
     yield f"{sent.id} sent to {', '.join(map(visible, sent.to))}{again}"
     if sent.by is not None:
         yield f"an answer is due by {sent.by}"
@@ -86,27 +91,21 @@ def _sent_lines(sent: sending.SentMessage) -> Iterable[str]:
     yield from remarks(sent.findings)
 
 
-def _in_workspace(shell: Shell, values: Values) -> Values:
-    """Refuse before a file is read where nothing could be recorded."""
-    shell.session.require_workspace()
-    return values
-
-
 @derive("mail.import", sending.import_message, """
     FILE|- = message(file)
-    --agent NAME  Who takes it in (default: --as or MOOT_AGENT).
+    --agent NAME  Who imports it (default: --as or MOOT_AGENT).
     --thread ID   The thread (default: the message's own).
-""", prepare=_in_workspace)  # fmt: skip
-def take_in(imported: sending.ImportedMail) -> Iterator[str]:
-    """Take in a message from outside of this ledger: front matter with from, to, subject and id,
-    then the body. Who wrote it is not proved and is shown so. If the message is wrong it is
-    flagged, and the answer to its sender is shown and kept.
+""", prepare=_require_workspace)  # fmt: skip
+def import_message(imported: sending.ImportedMail) -> Iterator[str]:
+    """Import a message from outside of this ledger: front matter with from, to, subject and id,
+    then the body. Its author is shown as not proved. If the message breaks a rule, Moot flags it,
+    and shows and keeps the answer to its sender.
 
     Examples:
       moot mail import message.md --agent teal-crane
     """
     again = " before" if imported.replayed else ""
-    yield f"{imported.id}: taken in{again}; who wrote it is not proved"
+    yield f"{imported.id}: imported{again}; its author is not proved"
     yield from _outside_lines(imported)
     for flag in imported.flags:
         place = f" line {flag.line}" if flag.line else ""
@@ -118,27 +117,27 @@ def take_in(imported: sending.ImportedMail) -> Iterator[str]:
 
 
 def _outside_lines(imported: sending.ImportedMail) -> Iterable[str]:
-    """What the message says of itself, and why it is filed elsewhere, if it is."""
+    """Show the id, thread and time that the message names, and why its thread differs here."""
     has_id = not imported.outside_id.startswith("sha256:")
     own = {
         "id": imported.outside_id if has_id else "",
         "thread": imported.outside_thread,
         "sent": imported.sent,
     }
-    told = ", ".join(visible(f"{name} {value}") for name, value in own.items() if value)
-    if told:
-        yield f"outside: {told}"
+    named = ", ".join(visible(f"{name} {value}") for name, value in own.items() if value)
+    if named:
+        yield f"outside: {named}"
     if imported.outside_thread.lower() not in ("", imported.thread.lower()):
         yield (
-            f"it is in the thread {imported.thread}: no thread here may be called so; "
-            "--thread ID puts it into another"
+            f"it is in the thread {imported.thread}: the name of its thread is not valid here; "
+            "--thread ID chooses another"
         )
     missing = [
         f"its {name}" for name, value in (("id", has_id), ("time", imported.sent)) if not value
     ]
     if missing:
-        say = {1: "it does not say {}", 2: "it says neither {} nor {}"}[len(missing)]
-        yield say.format(*missing)
+        sentence = {1: "it does not name {}", 2: "it names neither {} nor {}"}[len(missing)]
+        yield sentence.format(*missing)
 
 
 _STDIN = "-"
@@ -167,9 +166,9 @@ template.help = (template.help or "").replace("{types}", ", ".join(texts.MESSAGE
 @options("""
     FILE|- = file
     --subject S  The subject, such as 'INFO: done' (default: that in FILE).
-    --ack-required/--no-ack = ack_required  What the message will say about an ACK \
-                                            (default: as its type asks).
-    --fix        Repair what needs no guessing; FILE is written anew.
+    --ack-required/--no-ack = ack_required  Whether the message will require an ACK \
+                                            (default: as its type says).
+    --fix        Fix what needs no guessing, and write FILE.
 """)
 def lint(
     shell: Shell,
@@ -178,14 +177,14 @@ def lint(
     ack_required: bool | None = None,
     fix: bool = False,
 ) -> Answer:
-    """Check a message: every rule, with the line and what to do.
+    """Check a message against every rule; shows the line and what to do.
 
     FILE is a body; without --subject, a whole message as `moot mail import` reads it: front matter
     with subject, from and ack_required, then the body.
 
-    Exit 1 if it has errors; warnings and notes leave it valid. With --fix the ack flag, the case
-    of headings and fixed words and missing optional headings are set right first; no sentence is
-    touched. If FILE is -, the repaired text is printed.
+    Exit 1 if it has errors; warnings and notes leave it valid. --fix first corrects the ack flag
+    and the case of headings and fixed words, and adds missing optional headings; it changes no
+    sentence. If FILE is -, the fixed text is printed.
 
     Examples:
       moot mail lint question.md --subject "QUESTION: which cache?"

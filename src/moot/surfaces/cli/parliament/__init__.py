@@ -2,8 +2,8 @@
 
 bill.py         the bill of a parliament and its four files: from drafters to the final
                 document
-session.py      A parliament's session: call it, bring messages, let participants sit, see
-                who is next
-short_forms.py  what a seat or the speaker says, typed in a few words: one row of this table
-                a command
+session.py      a parliament's session: call it, submit messages, see its state and who is
+                next
+short_forms.py  messages of a seat or the speaker, typed as options: one row of a table for
+                each command
 """

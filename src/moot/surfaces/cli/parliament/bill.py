@@ -39,13 +39,13 @@ def _without_empty(_shell: Shell, values: Values) -> Values:
 @derive("parliament.incorporate", bills.incorporate, """
     DIR = folder
     AMENDMENT
-    --text FILE|- = draft  The new bill as JSON, where words must be found.
+    --text FILE|- = draft  For a modification: the new bill as JSON.
 """, prepare=_without_empty)  # fmt: skip
 def incorporate(done: bills.IncorporatedAmendment, amendment: str) -> Iterable[str]:
-    """Work an amendment that has its support into the bill, as its next version.
+    """Add an amendment that has enough support to the bill, as its next version.
 
-    An addition, a replacement or a removal is carried out to the letter; for a modification the
-    drafter brings the new wording: a JSON object with what changes of title, summary, sections.
+    Moot applies an addition, a replacement or a removal exactly; for a modification the drafter
+    provides the new wording: a JSON object with the changed title, summary or sections.
 
     Examples:
       moot parliament incorporate uploads amend-001
@@ -60,7 +60,7 @@ def incorporate(done: bills.IncorporatedAmendment, amendment: str) -> Iterable[s
     AMENDMENT
 """)  # fmt: skip
 def withdraw(done: bills.WithdrawnAmendment, amendment: str) -> Iterable[str]:
-    """Take back an amendment; only who proposed it may.
+    """Withdraw an amendment; only its proposer may.
 
     Examples:
       moot parliament withdraw uploads amend-001
@@ -76,7 +76,7 @@ def withdraw(done: bills.WithdrawnAmendment, amendment: str) -> Iterable[str]:
     --vote  Call for everyone's position instead.
 """)  # fmt: skip
 def conclude(done: bills.ConcludedAmendment, amendment: str, vote: bool) -> Iterable[str]:
-    """End the discussion of an amendment: more against it than for it rejects it.
+    """End the discussion of an amendment: it is rejected if more seats oppose than endorse it.
 
     Examples:
       moot parliament conclude uploads amend-001
@@ -89,7 +89,7 @@ def conclude(done: bills.ConcludedAmendment, amendment: str, vote: bool) -> Iter
 
 @derive("parliament.tally", bills.tally, """
     DIR = folder
-    --close  Wait no longer for votes that are missing.
+    --close  Do not wait for missing votes.
 """)  # fmt: skip
 def tally(counted: bills.CountedVotes) -> Iterable[str]:
     """Count the votes and announce the result.
@@ -116,15 +116,15 @@ def _tally_lines(counted: bills.CountedVotes) -> Iterable[str]:
     --reason TEXT          Why; kept on record.
     --guidance TEXT        What should change.
     --text FILE|- = draft  The amended bill as JSON.
-    --extend-rounds N      A veto grants rounds.
-    --sha256 HASH          Only if this is the hash of the bill that waits.
+    --extend-rounds N      With a veto: grant N more rounds.
+    --sha256 HASH          Rule only if the bill that waits has this hash.
 """, prepare=_without_empty)  # fmt: skip
 def decide(ruling: bills.RecordedRuling) -> Iterable[str]:
-    """The prime minister's word, signed with a person's key.
+    """Rule on the bill as the prime minister, with a person's key.
 
     A veto and opening guidance need --guidance; amend_and_approve needs --text: a JSON object
-    with what changes of title, summary, sections. Where the session belongs to a decision, this is
-    the same word as that of `moot decide`: it stands in both records, or in neither.
+    with the changed title, summary or sections. If the session belongs to a decision, this is the
+    same ruling as by `moot decide`: Moot records it in both, or in neither.
 
     Examples:
       moot parliament decide uploads approve --reason "It does what we need."
@@ -145,31 +145,27 @@ def _ruling_lines(ruling: bills.RecordedRuling) -> Iterable[str]:
 
 @derive("parliament.history", bills.history, "DIR = folder")
 def history(shown: bills.BillHistory) -> Iterable[str]:
-    """Every version of the bill: whose it is, and what came and went with it.
+    """List every version of the bill: its author, and what it changed.
 
     Examples:
       moot parliament history uploads
     """
-    return _history_lines(shown.versions)
-
-
-def _history_lines(versions: tuple[bills.BillVersion, ...]) -> Iterable[str]:
-    if not versions:
+    if not shown.versions:
         yield "no bill yet"
-    for row in versions:
+    for row in shown.versions:
         yield visible(f"version {row.version} by {row.by}, round {row.round}: {row.title}")
         yield from (f"  {visible(line)}" for line in row.changes)
 
 
 @derive("parliament.check", files.check, """
     DIR = folder
-    --since OLD_DIR  Earlier files: every message in them must still stand.
+    --since OLD_DIR  Earlier files: every message in them must still be there.
 """, exits=lambda checked: DONE if checked.valid else REFUSED)  # fmt: skip
 def check(checked: files.CheckedFiles) -> Iterator[str]:
-    """Are the four files sound? Every field, reference and tally, and every round's summary.
+    """Check the four files: every field, reference and tally, and every round's summary.
 
-    Needs no workspace; in one that knows the session, every message must also be the one on
-    record. Elsewhere nobody's signature is checked: that is what `moot verify` is for.
+    Needs no workspace; in one that knows the session, every message must also match the record.
+    Elsewhere it checks no signatures: that is what `moot verify` is for.
 
     Examples:
       moot parliament check uploads
@@ -190,17 +186,17 @@ def _read_binding(text: str) -> tuple[str, str]:
 
 @derive("parliament.import", files.import_files, """
     DIR = folder
-    --bind SEAT=AGENT = agents  Repeat it.
-    --id ID = parliament_id     Under this id, not that of the files.
+    --bind SEAT=AGENT = agents  AGENT signs for SEAT from now on; repeatable.
+    --id ID = parliament_id     Use this id instead of the one in the files.
 """, prepare=lambda _shell, values: {
     **values, "agents": dict(map(_read_binding, values["agents"]))
 })  # fmt: skip
 def import_files(imported: files.ImportedSession) -> Iterator[str]:
-    """Go on with a session from elsewhere, from its four files.
+    """Continue a session from another ledger, from its four files.
 
-    They must be sound, and what they show must follow from their messages. What was imported is
-    signed by the clerk, and every document of the session says so; the files are kept, and
-    replaced by ours where the form differs.
+    They must be valid, and their content must follow from their messages. The clerk signs what
+    was imported, and every document of the session says so. Moot puts the files aside and replaces
+    them by its own if the form differs.
 
     Examples:
       moot parliament import uploads
@@ -208,13 +204,13 @@ def import_files(imported: files.ImportedSession) -> Iterator[str]:
       moot parliament import uploads --id parl-20260210-007
     """
     messages = plural(imported.messages, "message")
-    yield f"{imported.parliament_id} goes on here: {imported.status}, {messages}"
+    yield f"{imported.parliament_id} continues here: {imported.status}, {messages}"
     yield from (f"put aside: {name}" for name in imported.put_aside)
 
 
 @derive("parliament.export", files.export, """
     DIR = folder
-    --id ID = parliament_id  This session, into a folder of its own.
+    --id ID = parliament_id  Export this session into the new folder DIR.
 """)  # fmt: skip
 def export(exported: files.ExportedFiles, folder: Path) -> Iterator[str]:
     """Write the four files again from the record; a changed file is put aside, not lost.
@@ -224,15 +220,15 @@ def export(exported: files.ExportedFiles, folder: Path) -> Iterator[str]:
       moot parliament export copy --id parl-20260210-001
     """
     yield from (f"put aside: {name}" for name in exported.put_aside)
-    yield f"{visible(str(folder))} is as the record has it"
+    yield f"{visible(str(folder))} matches the record"
 
 
 @derive("parliament.context", files.context, """
     DIR = folder
-    --seat SEAT  For this seat: also what it must know of itself.
+    --seat SEAT  Also show what this seat must know about itself.
 """)  # fmt: skip
 def context(given: files.TurnContext) -> Iterator[str]:
-    """What a participant is given to read: near rounds in full, far ones as summaries.
+    """Show what a participant gets to read: recent rounds in full, older ones as summaries.
 
     Examples:
       moot parliament context uploads --seat rep_2 --json
@@ -253,12 +249,12 @@ def context(given: files.TurnContext) -> Iterator[str]:
     SUMMARY.json|- = summary(file)
 """)  # fmt: skip
 def summarize(renewed: files.RenewedSummary) -> Iterable[str]:
-    """Replace the summary of a round that has ended by a better told one.
+    """Replace the summary of a round that has ended.
 
     Examples:
       moot parliament summarize uploads round-1.json
     """
-    lines = [f"round {renewed.summary['round']} is told anew"]
+    lines = [f"round {renewed.summary['round']} has a new summary"]
     return lines_with_remarks(lines, renewed.findings)
 
 
@@ -269,8 +265,8 @@ def summarize(renewed: files.RenewedSummary) -> Iterable[str]:
 def final(final: files.FinalDocument, folder: Path) -> Iterator[str]:
     """Write the final document and close the session, once it is decided.
 
-    DIR/final-bill.md has the bill, how it came about, every dissent and every vote; -o FILE.html
-    is the same as one page, also while the session still runs.
+    DIR/final-bill.md has the bill, its history, every dissent and every vote; -o FILE.html is the
+    same as one page, also while the session still runs.
 
     Examples:
       moot parliament final uploads

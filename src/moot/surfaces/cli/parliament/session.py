@@ -1,4 +1,4 @@
-"""A parliament's session: call it, bring messages, let participants sit, see who is next."""
+"""A parliament's session: call it, submit messages, see its state and who is next."""
 
 from __future__ import annotations
 
@@ -28,24 +28,29 @@ def folder_argument(function: Callable[..., Answer]) -> Callable[..., Answer]:
 
 
 def lines_with_remarks(lines: Iterable[str], findings: Iterable[Finding]) -> list[str]:
-    """What was done, and what is to be remarked on it."""
+    """Return the lines, then the findings."""
     return [*map(visible, lines), *remarks(findings)]
 
 
 @command(None, "new", "parliament.new")
 @folder_argument
 @click.option("--problem", required=True, metavar="TEXT", help="The question to be answered.")
-@click.option("--issue", "issues", multiple=True, required=True, metavar="TEXT", help="Repeat it.")
+@click.option("--issue", "issues", multiple=True, required=True, metavar="TEXT", help="Repeatable.")
 @click.option(
     "--rep",
     "seats",
     multiple=True,
     required=True,
     metavar="Rep. Name:motive,motive[@AGENT]",
-    help="Repeat it.",
+    help="A representative and its motives; repeatable.",
 )
 @click.option(
-    "--max-rounds", type=int, default=6, show_default=True, metavar="N", help="Then it is voted."
+    "--max-rounds",
+    type=int,
+    default=6,
+    show_default=True,
+    metavar="N",
+    help="Rounds before the vote.",
 )
 def new(
     shell: Shell,
@@ -57,8 +62,8 @@ def new(
 ) -> Answer:
     """Call a parliament on a problem and ask for the opening statements.
 
-    Every issue must be among the motives of some representative. A seat with @AGENT is signed
-    for by that agent; any other seat gets an agent with a key of its own.
+    Every issue must be among the motives of some representative. AGENT signs for a seat with
+    @AGENT; any other seat gets a new agent with its own key.
 
     Examples:
       moot parliament new uploads --problem "Large uploads fail." --issue speed --issue cost \\
@@ -73,12 +78,12 @@ def new(
 def _new_lines(called: sessions.CalledParliament) -> Iterable[str]:
     yield f"{called.parliament_id} is in session: {called.status}"
     rows = [(seat.id, seat.name, ", ".join(seat.satisfaction)) for seat in called.seats]
-    yield from listing(rows, ("SEAT", "NAME", "STANDS FOR"))
+    yield from listing(rows, ("SEAT", "NAME", "MOTIVES"))
     yield visible(f"next: moot parliament next {shlex.quote(called.folder)}")
 
 
 def _message_source(file: str) -> Path | bytes:
-    """From standard input one byte more than is allowed: the rules say that it is too long."""
+    """Return the file, or standard input up to one byte too many: the rules refuse that length."""
     if file == "-":
         return sys.stdin.buffer.read(sessions.MAX_MESSAGE + 1)
     return Path(file.removeprefix("@"))
@@ -91,12 +96,11 @@ def _message_source(file: str) -> Path | bytes:
     **values, "message": _message_source(values["message"])
 })  # fmt: skip
 def submit(submitted: sessions.SubmittedMessage) -> Iterable[str]:
-    """Bring one message in the Agent Response Format: no id, round or timestamp.
+    """Submit one message in the Agent Response Format: no id, round or timestamp.
 
-    `moot parliament template TYPE` prints one to fill in. A seat's message is signed by its
-    agent, the speaker's by the session, the prime minister's by a person. What the rules refuse
-    changes nothing, except that a malformed reply counts against its seat: the second in a row
-    expels it.
+    `moot parliament template TYPE` prints one to fill in. A seat's agent signs its messages, the
+    session those of the speaker, a person those of the prime minister. A refused message changes
+    nothing, except that a malformed one counts against its seat: the second in a row expels it.
 
     Examples:
       moot parliament submit uploads question.json
@@ -128,17 +132,12 @@ def template(made: sessions.Template) -> Iterable[str]:
 
 @derive("parliament.status", sessions.status, "DIR = folder")
 def status(shown: sessions.ParliamentStatus) -> Iterator[str]:
-    """Where a session stands: phase, round, clock, bill, seats, amendments, votes.
+    """Show a session: phase, round, clock, bill, seats, amendments, votes.
 
     Examples:
       moot parliament status uploads
       moot parliament status uploads --json
     """
-    yield from _status_lines(shown)
-    yield from remarks(shown.findings)
-
-
-def _status_lines(shown: sessions.ParliamentStatus) -> Iterable[str]:
     outcome = f", {shown.outcome}" if shown.outcome else ""
     exchanges = f"{shown.exchanges} of {shown.max_exchanges} exchanges"
     rounds = f"round {shown.round} of {shown.max_rounds}"
@@ -153,6 +152,7 @@ def _status_lines(shown: sessions.ParliamentStatus) -> Iterable[str]:
     for vote in shown.vote_history:
         result = "passed" if vote.passed else "failed"
         yield f"vote in round {vote.round}: {vote.yes} of {vote.total} for it, {result}"
+    yield from remarks(shown.findings)
 
 
 def _motives(seat: SeatView) -> str:
@@ -165,7 +165,7 @@ def _manner(seat: SeatView) -> str:
 
 @derive("parliament.next", sessions.next_steps, "DIR = folder")
 def next_steps(steps: sessions.NextSteps) -> Iterator[str]:
-    """Who is expected to do what, and which motives still hold a vote up.
+    """Show who must do what, and which motives still delay a vote.
 
     Examples:
       moot parliament next uploads

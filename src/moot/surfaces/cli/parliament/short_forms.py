@@ -1,6 +1,6 @@
-"""What a seat or the speaker says, typed in a few words: one row of this table a command.
+"""Messages of a seat or the speaker, typed as options: one row of a table for each command.
 
-The words themselves, and what the session fills in, are in `protocols/parliament/short_forms.py`.
+`protocols/parliament/short_forms.py` turns the options into a message and fills in the rest.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Decorator = Callable[[Callable[..., Answer]], Callable[..., Answer]]
 
 
 def _say(form: str, text: str, *parameters: Decorator) -> click.Command:
-    """The command of a form; `text` is its help."""
+    """Make the command of a form; `text` is its help."""
 
     def act(shell: Shell, folder: Path, sender: str | None = None, **words: Any) -> Answer:
         given = {name: _read(value) for name, value in words.items() if value}
@@ -48,17 +48,17 @@ def _text(option: str, text: str, name: str | None = None, required: bool = Fals
 
 def _texts(option: str, name: str, text: str, metavar: str = "TEXT") -> Decorator:
     """An option that may be given several times."""
-    return click.option(option, name, multiple=True, metavar=metavar, help=f"{text} Repeat it.")
+    return click.option(option, name, multiple=True, metavar=metavar, help=f"{text} Repeatable.")
 
 
 def _word(name: str, metavar: str, *choices: str, required: bool = True) -> Decorator:
-    """An argument; with choices one of them, however its letters are written."""
+    """An argument; with choices, one of them in any case."""
     kind = click.Choice(choices, case_sensitive=False) if choices else None
     return click.argument(name, metavar=metavar, type=kind, required=required)
 
 
 _FROM = click.option(
-    "--from", "sender", metavar="SEAT", help="Who speaks; by default the seat of who acts."
+    "--from", "sender", metavar="SEAT", help="Who speaks (default: the acting agent's seat)."
 )
 _SCORE = _texts("--score", "scores", "How well the bill serves a motive, 1 to 5; N alone: all.",
                 "MOTIVE=N")  # fmt: skip
@@ -66,7 +66,7 @@ _RE = click.option("--re", metavar="MSG", help="The question, if several wait.")
 _STANCE = click.option(
     "--stance",
     type=click.Choice(["maintain", "soften", "concede", "challenge"]),
-    help="Whether the seat moved; maintain if nothing is said.",
+    help="Whether the seat changed its mind (default: maintain).",
 )
 _CONCESSIONS = _text("--concede", "What the seat gives up.", "concessions")
 _BECAUSE = _text("--because", "Why the seat's motives ask for it.")
@@ -75,7 +75,7 @@ _POSITION = (_word("amendment", "AMENDMENT"), _text("--reason", "Why."), _SCORE,
 
 statement = _say(
     "statement",
-    """Make a seat's opening statement: where it would go, and what it knows.
+    """Make a seat's opening statement: what it would do, and what it knows.
 
     The approach takes 3 to 5 sentences, the principle one.
 
@@ -94,7 +94,7 @@ statement = _say(
 )
 draft = _say(
     "draft",
-    """Write the bill, or its next version: what is not said stays as it is (the drafter).
+    """Write the bill, or its next version: parts that you omit stay as they are (the drafter).
 
     The first draft needs a title, the problem and the solution.
 
@@ -124,7 +124,7 @@ ask = _say(
     """,
     _word("to", "SEAT"),
     _word("question", "QUESTION"),
-    _text("--topic", "What it is about; by default how it begins."),
+    _text("--topic", "What it is about (default: the first words of QUESTION)."),
     _BECAUSE,
     _FROM,
 )
@@ -187,7 +187,7 @@ amend = _say(
     _word("action", "add|modify|remove|replace", "add", "modify", "remove", "replace"),
     _word("section", "SECTION", "problem", "scope", "solution", "implementation"),
     _word("text", "[TEXT]", required=False),
-    _text("--describe", "What changes; by default how the text begins.", "description"),
+    _text("--describe", "What changes (default: the first words of TEXT).", "description"),
     _BECAUSE,
     _FROM,
 )
@@ -219,13 +219,13 @@ vote = _say(
     _word("vote", "YES|NO", "YES", "NO"),
     _text("--reason", "Why; kept on record.", required=True),
     _SCORE,
-    _text("--reservation", "What a YES still holds against the bill.", "reservations"),
+    _text("--reservation", "With a YES: what still speaks against the bill.", "reservations"),
     _texts("--condition", "conditions", "What would change the vote."),
     _FROM,
 )
 rule = _say(
     "rule",
-    """Rule as the speaker: begin or end a round, call the vote, give the floor, keep order.
+    """Rule as the speaker: start or end a round, call the vote, give the floor, keep order.
 
     redirect, quiet and next_speaker need --target.
 
@@ -239,5 +239,5 @@ rule = _say(
         *("quiet", "deadlock_warning", "progress_note"),
     ),
     click.option("--target", metavar="SEAT", help="Whom it concerns."),
-    _text("--text", "What is ruled; by default a sentence that says the action."),
+    _text("--text", "The ruling in words (default: a standard sentence)."),
 )

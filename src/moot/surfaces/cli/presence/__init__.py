@@ -3,13 +3,13 @@
 agenda.py  `moot agenda` and `moot tick`: what is due, for whom, by when; and what happens
            when it is late
 agents.py  `moot agent ...` and `moot admit`: who may sign here, with which key
-event.py   `moot event ...`, `handoff`, `blocked` and `plan`: work passed on, help asked
-           for, and the page that the agents of one work share
-join.py    `moot join` (also `bb-init`): start a session under a name of its own, or go on
-           with one
+event.py   `moot event ...`, `handoff`, `blocked` and `plan`: pass work on, ask for help,
+           share a plan
+join.py    `moot join` (also `bb-init`): start a session under a new name, or continue with
+           an old one
 prompt.py  `moot prompt`: one line for the prompt of a shell or tmux
-run.py     `moot run -- COMMAND`: a program with a name, a heartbeat while it lives, and a
-           clean end
+run.py     `moot run -- COMMAND`: run a program as a named agent, with heartbeats, and
+           release at the end
 scope.py   `moot reserve`, `moot release` and `moot scope ...`: who works where
 status.py  `moot status`: one screen
 """

@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 @command(None, "agenda", "agenda")
 @options("""
     --agent NAME        Only what waits for NAME (default: you).
-    --wait SECONDS:0..  If nothing is due, wait up to so long until something is.
+    --wait SECONDS:0..  If nothing is due, wait up to this long until something is.
 """)
 def agenda(shell: Shell, agent: str | None = None, wait: float | None = None) -> Answer:
-    """What is due, for whom, and by when.
+    """Show what is due, for whom, and by when.
 
     Examples:
       moot agenda
@@ -42,7 +42,7 @@ def agenda(shell: Shell, agent: str | None = None, wait: float | None = None) ->
 
 @derive("tick", dues.tick, "[ID] = name")
 def tick(done: dues.AppliedLimits) -> Iterable[str]:
-    """Let every time limit that has passed take effect now, on ID or on everything that is open.
+    """Apply every time limit that has passed: of ID, or of everything that is open.
 
     Examples:
       moot tick
@@ -56,7 +56,9 @@ def with_ways(shell: Shell, items: Iterable[dues.DueItem]) -> tuple[dues.DueItem
     """Add to each item the command that does it."""
     items = tuple(items)
     people = not items or shell.session.has_people()
-    return tuple(msgspec.structs.replace(one, hint=way_to_do(one, people=people)) for one in items)
+    return tuple(
+        msgspec.structs.replace(item, hint=way_to_do(item, people=people)) for item in items
+    )
 
 
 _HEAD = ("WHO", "WHAT", "SUBJECT", "BY", "ID")

@@ -25,9 +25,9 @@ from moot.surfaces.terminal.shell import Shell, command, text_argument
 SECTIONS = {
     "Who": {
         "register": "a new name with a key of its own",
-        "list": "who is registered here, the living first",
-        "show": "one agent: how alive, what it holds, its keys",
-        "heartbeat": "say that an agent is alive",
+        "list": "who is registered here, active ones first",
+        "show": "one agent: liveness, what it holds, its keys",
+        "heartbeat": "report that an agent is alive",
         "retire": "end an agent's work; the name stays taken",
     },
     "Keys": {
@@ -49,7 +49,7 @@ def _with_passphrase(shell: Shell, values: Values) -> Values:
 @derive("agent.register", agents.register, """
     NAME
     --human           A person's key, locked by a passphrase.
-    --keys DIRECTORY  Keep the new key in this folder instead: a custodian of its own.
+    --keys DIRECTORY  Keep the new key in this folder, apart from the others.
 """, group=agent, prepare=_with_passphrase)  # fmt: skip
 def register(new: agents.NewAgent) -> Iterator[str]:
     """Register NAME with a new key. A name is never given twice.
@@ -74,16 +74,12 @@ def register(new: agents.NewAgent) -> Iterator[str]:
 
 @derive("agent.list", agents.list_agents, "--all = ended  Also those that have ended.", group=agent)
 def list_agents(known: agents.AgentList, ended: bool) -> Iterable[str]:
-    """Who is registered here, the living first; with --all also those that have ended.
+    """List who is registered here, active ones first; with --all also those that have ended.
 
     Examples:
       moot agent list
       moot agent list --all --json
     """
-    return _agent_lines(known, ended=ended)
-
-
-def _agent_lines(known: agents.AgentList, *, ended: bool) -> Iterable[str]:
     if not known.agents:
         more = "" if ended else "; `moot agent list --all` shows those that have ended"
         return [f"no agents yet: `moot agent register NAME`{more}"]
@@ -107,7 +103,7 @@ def _alive(row: agents.ListedAgent) -> str:
 
 @derive("agent.show", agents.show, "NAME", group=agent)
 def show(shown: agents.ShownAgent) -> Iterable[str]:
-    """One agent: how alive it is and why we say so, what it holds, its keys.
+    """Show one agent: its liveness and the evidence for it, what it holds, its keys.
 
     Examples:
       moot agent show amber-otter
@@ -119,10 +115,10 @@ def show(shown: agents.ShownAgent) -> Iterable[str]:
 @click.argument("name")
 @click.option("--reason", default="", help="Why; kept on record.")
 def retire(shell: Shell, name: str, reason: str) -> Answer:
-    """End NAME's work. The name stays taken; its key signs no more.
+    """End NAME's work. The name stays taken; its key can no longer sign.
 
-    What it holds is given back first, if its key is here to say so; else that goes stale. A person
-    may do this for any agent.
+    Moot first releases what it holds, if its key is here; otherwise its reservations go stale. A
+    person may do this for any agent.
 
     Examples:
       moot agent retire amber-otter --reason "task finished"
@@ -140,7 +136,7 @@ def _takeover_lines(shell: Shell, retired: agents.RetiredAgent) -> list[str]:
     scopes = " ".join(map(typed_scope, retired.still_holds))
     takeover = f"moot reserve {scopes} --takeover-stale"
     return [
-        f"it still holds {', '.join(retired.still_holds)}: no key of its own gave that back",
+        f"it still holds {', '.join(retired.still_holds)}: its key was not here to release that",
         f"{when} `{takeover}` takes it over",
     ]
 
@@ -153,7 +149,7 @@ def _takeover_lines(shell: Shell, retired: agents.RetiredAgent) -> list[str]:
 def rotate(rotated: agents.RegisteredAgent, name: str, keys: Path | None) -> Iterator[str]:
     """Give NAME a new key, kept where its old one is.
 
-    The old key consents; a person does if that key was revoked or is lost.
+    The old key signs the change; if it was revoked or is lost, a person does.
 
     Examples:
       moot agent rotate amber-otter
@@ -166,7 +162,7 @@ def rotate(rotated: agents.RegisteredAgent, name: str, keys: Path | None) -> Ite
 @derive("agent.revoke", agent_keys.revoke, """
     NAME
     --reason TEXT   Why; kept on record.
-    --kid TEXT:raw  An older key of NAME: 8 digits will do (default: the current one).
+    --kid TEXT:raw  An older key of NAME; 8 digits are enough (default: the current key).
 """, group=agent)  # fmt: skip
 def revoke(revoked: agents.RegisteredAgent, name: str, kid: str | None) -> Iterator[str]:
     """Stop trusting NAME's key: it leaked or was lost. What it signed until now still counts.
@@ -182,7 +178,7 @@ def revoke(revoked: agents.RegisteredAgent, name: str, kid: str | None) -> Itera
 @command(agent, "heartbeat", "agent.heartbeat")
 @click.option("--agent", metavar="NAME", help="Who is alive (default: you).")
 def heartbeat(shell: Shell, agent: str | None) -> Answer:
-    """Say that an agent is alive, signed with its key.
+    """Report that an agent is alive, signed with its key.
 
     Only the latest sign of life is kept; it is not an event on record.
 
@@ -195,7 +191,7 @@ def heartbeat(shell: Shell, agent: str | None) -> Answer:
     return Answer(beat, lambda: lines)
 
 
-def _compared(shell: Shell, values: Values) -> Values:
+def _compare_fingerprint(shell: Shell, values: Values) -> Values:
     """Ask the user to compare the fingerprint first, at a terminal."""
     if shell.interactive():
         _require_yes(admitting.preview_admission(shell.session, values["word"]))
@@ -204,14 +200,14 @@ def _compared(shell: Shell, values: Values) -> Values:
 
 @derive("admit", admitting.admit, """
     WORD
-    --key KEY  Done once, however often this is repeated.
-""", prepare=_compared)  # fmt: skip
+    --key KEY  Idempotency key: a repeat with the same key does nothing.
+""", prepare=_compare_fingerprint)  # fmt: skip
 def admit(admitted: admitting.AdmittedPerson) -> Iterator[str]:
-    """Admit a person whose key is on another machine; WORD is the admission code it printed.
+    """Admit a person whose key is on another machine; WORD is the code that machine printed.
 
-    There `moot agent register NAME --human` made the key and printed the code. Here a registered
+    There, `moot agent register NAME --human` made the key and printed the code. Here, a registered
     person unlocks their own key and consents to the new one, which can then sign at once, on the
-    machine where it is. They may then do all that people may: rule on decisions, admit others.
+    machine where it is. The new person may do all that people may: rule on decisions, admit others.
 
     At a terminal it first shows who asks, and a fingerprint. Compare that with what the other
     machine shows, over a channel other than the one the code came by: an attacker who replaced the

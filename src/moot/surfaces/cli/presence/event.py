@@ -1,6 +1,4 @@
-"""`moot event ...`, `handoff`, `blocked` and `plan`: work passed on, help asked for, and the page
-that the agents of one work share.
-"""
+"""`moot event ...`, `handoff`, `blocked` and `plan`: pass work on, ask for help, share a plan."""
 
 from __future__ import annotations
 
@@ -37,7 +35,7 @@ _BLOCKED = f"""
     {_ABOUT}
     --blocker TEXT             What is in the way.
     --requested-action TEXT    What you need from them.
-    --urgency low|medium|high  How much it holds up.
+    --urgency low|medium|high  How urgent it is.
     {_WORK}
 """
 SECTIONS = {
@@ -56,15 +54,15 @@ SECTIONS = {
 
 @click.command("event", cls=LazyGroup, sections=SECTIONS, no_args_is_help=False)
 def event() -> None:
-    """Events between agents: passed on, blocked, overlapping, picked up again."""
+    """Events between agents: handoffs, requests, overlaps and resumed work."""
 
 
-def _sent(sent: events.SentEvent | events.SentNotice) -> Iterator[str]:
+def _sent_lines(sent: events.SentEvent | events.SentNotice) -> Iterator[str]:
     about = f" (message {sent.message})" if isinstance(sent, events.SentNotice) else ""
     yield f"{sent.event.id}: {sent.event.from_agent} to {sent.event.to_agent}{about}"
     bare = sent.event.event_type == "HANDOFF" and sent.event.scope is None
     if bare and all(finding.code != "nothing_to_move" for finding in sent.findings):
-        yield "it names no scope: accepting it moves no reservation"
+        yield "it names no scope, so accepting it moves no reservation"
     yield from remarks(sent.findings)
 
 
@@ -76,48 +74,48 @@ def send_handoff(sent: events.SentEvent) -> Iterable[str]:
       moot event handoff --from amber-otter --to teal-crane --scope src/auth \\
         --subject "auth cache" --summary "half done" --next-action "finish the tests"
     """
-    return _sent(sent)
+    return _sent_lines(sent)
 
 
 @derive("event.blocked", events.send_blocked, _TO + _BLOCKED, group=event)
 def send_blocked(sent: events.SentEvent) -> Iterable[str]:
-    """Say that you cannot go on, why, and what you need from whom.
+    """Say that you cannot continue, why, and what you need from whom.
 
     Examples:
       moot event blocked --to teal-crane --subject "schema" --blocker "no migration" \\
         --requested-action "write it" --urgency high
     """
-    return _sent(sent)
+    return _sent_lines(sent)
 
 
 @derive("handoff", events.handoff, f"TO{_HANDOFF}")
 def handoff(sent: events.SentNotice) -> Iterable[str]:
-    """Pass your work on to TO. Once accepted, the scope you hold moves along.
+    """Pass your work on to TO. Once accepted, the scope you hold moves to TO.
 
     Examples:
       moot handoff teal-crane --subject "auth cache" --summary "half done" \\
         --next-action "finish the tests" --scope src/auth
     """
-    return _sent(sent)
+    return _sent_lines(sent)
 
 
 @derive("blocked", events.blocked, f"TO{_BLOCKED}")
 def blocked(sent: events.SentNotice) -> Iterable[str]:
-    """Tell TO that you cannot go on, why, and what you need.
+    """Tell TO that you cannot continue, why, and what you need.
 
     Examples:
       moot blocked teal-crane --subject "schema" --blocker "no migration" \\
         --requested-action "write it"
     """
-    return _sent(sent)
+    return _sent_lines(sent)
 
 
 @derive("event.list", events.list_events, """
-    --work, --bead ID  Only of this work item.
-    --limit 1..1000    At most so many, the newest.
+    --work, --bead ID  Only events of this work item.
+    --limit 1..1000    Show at most this many, the newest.
 """, group=event)  # fmt: skip
 def list_events(conversation: events.Conversation) -> Iterable[str]:
-    """The conversation: what was passed on, what needs input, overlaps, who picked up what.
+    """List the events between agents: handoffs, requests, overlaps, resumed work.
 
     Examples:
       moot event list
@@ -125,7 +123,7 @@ def list_events(conversation: events.Conversation) -> Iterable[str]:
     """
     rows = conversation.events
     if not rows:
-        return ["nothing was said yet"]
+        return ["no events yet"]
     where = {row.id: f"{row.scope}: " for row in rows if row.kind == "INCURSION"}
     cells = [
         (row.at, row.id, row.from_agent or "-", row.label, row.to_agent or "-", about)
@@ -135,40 +133,40 @@ def list_events(conversation: events.Conversation) -> Iterable[str]:
     return listing(cells, ("AT", "ID", "WHO", "WHAT", "WHOM", "ABOUT"))
 
 
-def _receipt(receipt: events.EventReceipt, what: str) -> Iterator[str]:
-    yield f"{receipt.event.id}: {what} by {receipt.agent}"
-    yield from (f"{receipt.agent} holds {scope} now" for scope in receipt.moved)
-    yield from remarks(receipt.findings)
+def _answer_lines(answer: events.EventReceipt, status: str) -> Iterator[str]:
+    yield f"{answer.event.id}: {status} by {answer.agent}"
+    yield from (f"{answer.agent} holds {scope} now" for scope in answer.moved)
+    yield from remarks(answer.findings)
 
 
 @derive("event.seen", events.mark_seen, """
     ID = event_id
     --agent NAME  Who acts (default: --as or MOOT_AGENT).
 """, group=event)  # fmt: skip
-def seen(receipt: events.EventReceipt) -> Iterable[str]:
+def seen(answer: events.EventReceipt) -> Iterable[str]:
     """Say that you have read an event.
 
     Examples:
       moot event seen proto_20260214_001
     """
-    return _receipt(receipt, "Seen")
+    return _answer_lines(answer, "Seen")
 
 
 @derive("event.accept", events.accept, """
     ID = event_id
     --agent NAME  Who acts (default: --as or MOOT_AGENT).
-    --notes TEXT  Words for the sender.
+    --notes TEXT  A text for the sender.
 """, group=event)  # fmt: skip
-def accept(receipt: events.EventReceipt) -> Iterable[str]:
+def accept(answer: events.EventReceipt) -> Iterable[str]:
     """Take on what was passed to you; the sender's scope becomes yours.
 
-    The message about it is acknowledged with the words of --notes.
+    Moot also acknowledges the message about it, with the text of --notes.
 
     Examples:
       moot event accept proto_20260214_001 --agent teal-crane
       moot event accept proto_20260214_001 --notes "done by noon"
     """
-    return _receipt(receipt, "Accepted")
+    return _answer_lines(answer, "Accepted")
 
 
 @derive("event.withdraw", events.withdraw, """
@@ -180,22 +178,20 @@ def accept(receipt: events.EventReceipt) -> Iterable[str]:
 def withdraw(done: events.WithdrawnEvent) -> Iterator[str]:
     """Take back a request that waits, or mark an overlap as false; it stays on record, marked.
 
-    A handoff or blocked is its sender's to withdraw. An overlap is withdrawn by the agent that
-    holds the file, never by the agent that the entry accuses. As a person with your own key you may
-    withdraw both.
+    The sender withdraws a handoff or a request. The agent that holds the file withdraws an overlap,
+    never the agent that the entry accuses. As a person with your own key you may withdraw both.
 
     Examples:
       moot event withdraw proto_20260214_002 --reason "I found another way" --agent amber-otter
       moot event withdraw proto_20260214_001 --reason "I changed it myself" --agent teal-crane
     """
-    line = visible(f"{done.event.id}: {done.withdrawn}")
-    yield line
+    yield visible(f"{done.event.id}: {done.withdrawn}")
     yield from remarks(done.findings)
 
 
 @command(None, "plan", "plan")
 @click.argument("work")
-@click.option("--amend", "text", metavar="FILE|-", help="Put this text in its place.")
+@click.option("--amend", "text", metavar="FILE|-", help="Replace the plan by this text.")
 @click.option(
     "--version", type=click.IntRange(0), metavar="N", help="The version that you read; 0: none yet."
 )

@@ -26,14 +26,15 @@ from moot.surfaces.terminal.shell import Shell, command
 
 if TYPE_CHECKING:
     from moot.api.session import Place, Session
-    from moot.core.findings import Finding
 
 _OPTIONS = (  # OPR-081, OPR-083, OPR-082: the three ways of the document.
-    click.option("--non-interactive", is_flag=True, help="Never ask; fail if a choice is owed."),
+    click.option("--non-interactive", is_flag=True, help="Never ask; fail if a choice is needed."),
     click.option("--register", metavar="NAME", help="Start under this new name."),
-    click.option("--adopt", metavar="AGENT", help="Go on as this agent, if work is left."),
-    click.option("--scope", "scopes", multiple=True, metavar="SCOPE", help="Where you will work."),
-    click.option("--work", "--bead", "work", metavar="ID", help="On what (default: the branch)."),
+    click.option("--adopt", metavar="AGENT", help="Continue the unfinished work of this agent."),
+    click.option("--scope", "scopes", multiple=True, metavar="SCOPE", help="Reserve this."),
+    click.option(
+        "--work", "--bead", "work", metavar="ID", help="The work item (default: the branch)."
+    ),
 )
 
 
@@ -49,8 +50,8 @@ def join_options(function: Callable[..., Answer]) -> Callable[..., Answer]:
 def join(shell: Shell, scopes: tuple[str, ...], **ways: Any) -> Answer:
     """Join the work in this repository under a name of your own.
 
-    Without options: a made-up name if nothing unfinished could be continued; else you choose.
-    Adopting is possible only if files in that agent's scope are uncommitted, or it owns a work
+    Without options you get a new name; if there is unfinished work, you choose whether to continue
+    it. Adopting is possible only if files in that agent's scope are uncommitted, or it owns a work
     item in progress. A SCOPE is read from the folder you are in, :/x from the root of the
     worktree.
 
@@ -118,7 +119,7 @@ def _name_unfinished_work(reasons: Sequence[Finding]) -> str:
 
 def _lines(joined: joining.Joined) -> Iterable[str]:
     if joined.event is not None:
-        yield f"you go on as {joined.agent}: {joined.event['payload']['evidence']}"
+        yield f"you continue as {joined.agent}: {joined.event['payload']['evidence']}"
     else:
         yield f"you are {joined.agent}"
     if joined.reserved:

@@ -10,9 +10,9 @@ from moot.surfaces.terminal.derive import derive
 
 @derive("prompt", api.prompt, says_if_old=True)
 def prompt(seen: api.Prompt) -> Iterable[str]:
-    """One line for a prompt: who you are, how many are here, what is due and what is new.
+    """Print one line for a prompt: who you are, how many are here, what is due and what is new.
 
-    Nothing outside of a workspace, or where all is quiet.
+    Prints nothing outside of a workspace, or if there is nothing to report.
 
     Examples:
       PS1='$(moot prompt)'"$PS1"

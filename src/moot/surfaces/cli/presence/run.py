@@ -36,7 +36,9 @@ FORWARDED: Final = ("SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2", "SIGWINCH", "SIGC
 SHARED: Final = ("SIGINT", "SIGQUIT")
 
 
-def _is_gone(_context: click.Context, _parameter: click.Parameter, is_given: bool) -> None:
+def _refuse_removed_option(
+    _context: click.Context, _parameter: click.Parameter, is_given: bool
+) -> None:
     """Refuse the removed option `--no-hooks`, which left a tool unguarded without a notice."""
     if is_given:
         raise click.UsageError(
@@ -51,7 +53,7 @@ def _is_gone(_context: click.Context, _parameter: click.Parameter, is_given: boo
     "run",
     context_settings={"allow_interspersed_args": False},
 )
-@click.option("--name", metavar="NAME", help="The agent's name (default: one is made up).")
+@click.option("--name", metavar="NAME", help="The agent's name (default: a new one).")
 @click.option(
     "--adopt",
     is_flag=False,
@@ -60,18 +62,23 @@ def _is_gone(_context: click.Context, _parameter: click.Parameter, is_given: boo
     help="Continue the unfinished work of NAME (or of --name) without asking.",
 )
 @click.option("--reserve", "scopes", multiple=True, metavar="SCOPE", help="Reserve this first.")
-@click.option("--work", "--bead", "work", metavar="ID", help="On what (default: the branch).")
+@click.option("--work", "--bead", "work", metavar="ID", help="The work item (default: the branch).")
 @click.option(
-    "--unguarded", is_flag=True, help="Start it although nothing will check its edits; on record."
+    "--unguarded", is_flag=True, help="Start it although nothing checks its edits; recorded."
 )
-@click.option("--mcp/--no-mcp", default=True, help="Let a coding tool start `moot mcp`, too.")
+@click.option("--mcp/--no-mcp", default=True, help="Also let a coding tool start `moot mcp`.")
 @click.option(
     "--usage/--no-usage",
     default=None,
     help="Ask coding tools what they use (default: telemetry.tools in your own settings).",
 )
 @click.option(
-    "--no-hooks", is_flag=True, hidden=True, expose_value=False, callback=_is_gone, help="Gone."
+    "--no-hooks",
+    is_flag=True,
+    hidden=True,
+    expose_value=False,
+    callback=_refuse_removed_option,
+    help="Removed.",
 )
 @click.argument("words", nargs=-1, required=True, metavar="-- COMMAND...")
 def run(
@@ -88,8 +95,8 @@ def run(
     """Run COMMAND as an agent: registered, alive while it runs, released when it ends.
 
     The program finds its name in MOOT_AGENT. Signals and the exit code are passed on; what it
-    holds is given back at the end, even if it crashes. With --json standard output is ours: what
-    the program prints goes to standard error.
+    holds is released at the end, even if it crashes. With --json, standard output has only Moot's
+    answer, and the program's output goes to standard error.
 
     A coding tool asks Moot before each edit: Moot installs missing hooks. If they would not run (no
     trust, a switch, another folder), Moot does not start the tool and prints the command that fixes
@@ -181,11 +188,11 @@ class _Commentary(RunWatch):
             _say(f"not continuing as {name} ({visible(unfinished)}): use --adopt")
             return False
         _say(f"{name} ended with work unfinished: {visible(unfinished)}")
-        return click.confirm(f"go on as {name}?", default=True, err=True)
+        return click.confirm(f"continue as {name}?", default=True, err=True)
 
     def arrived(self, name: str) -> None:
         if self._wanted not in (None, name):
-            _say(f"{self._wanted} was a session before: this one is {name}")
+            _say(f"{self._wanted} was used before: this session is {name}")
         for finding in remark_on_missing(self._scopes, self._shell.session.place):
             _say(f"{finding.message}: {finding.hint}")
 
@@ -208,11 +215,11 @@ class _Commentary(RunWatch):
         _say(f"{name} works here until {self._program} ends{more}")
 
     def silent_tool(self, tool: str) -> None:
-        _say(f"{tool} runs, and its hook was not heard yet: a first start may take a minute")
+        _say(f"{tool} runs, but its hook has not called yet: a first start may take a minute")
 
     def unasked_call(self, tool: str) -> None:
         word = paint("unguarded", "red", sys.stderr)
-        _say(f"{word}: {tool} shows a call that no hook was asked about: nothing checks its edits")
+        _say(f"{word}: {tool} made a call without asking its hook: nothing checks its edits")
 
     def hooks_lost(self, tool: str, worktree: str, *, is_kept: bool) -> None:
         fix = f"`cd {shlex.quote(worktree)} && moot hook install {tool}` puts them back"
@@ -230,7 +237,7 @@ class _Commentary(RunWatch):
         word = paint("unguarded", "red", sys.stderr)
         names = ", ".join(map(visible, files[:MOST_NAMES]))
         more = f" and {len(files) - MOST_NAMES} more" if len(files) > MOST_NAMES else ""
-        _say(f"{word}: no hook spoke, and these files changed meanwhile: {names}{more}")
+        _say(f"{word}: no hook was called, and these files changed: {names}{more}")
 
     def noticed(self, line: str) -> None:
         _say(line)
@@ -239,7 +246,7 @@ class _Commentary(RunWatch):
         self._signals.pass_to(program)
 
     def usage_unknown(self, tool: str, why: str) -> None:
-        _say(f"what {tool} uses stays unknown: {visible(why)}")
+        _say(f"the usage of {tool} stays unknown: {visible(why)}")
 
     def used(self, tools: Sequence[str], usage: UsageView) -> None:
         _say(f"{' and '.join(tools)} used {usage.line}")

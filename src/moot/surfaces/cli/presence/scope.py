@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
 from msgspec import structs
@@ -24,15 +24,10 @@ from moot.surfaces.terminal.lazy import LazyGroup
 from moot.surfaces.terminal.listing import listing
 from moot.surfaces.terminal.shell import Shell, command, text_argument
 
-if TYPE_CHECKING:
-    from moot.surfaces.terminal.shell import Shell
-
 _TAKEOVER = click.option(  # OPR-087
     "--takeover-stale", is_flag=True, help="Take it over from an owner that is stale or evicted."
 )
-_TTL = click.option(
-    "--ttl", type=int, metavar="MIN", help="Ends by itself after 5 to 1440 minutes."
-)
+_TTL = click.option("--ttl", type=int, metavar="MIN", help="Expires after 5 to 1440 minutes.")
 _WORK = click.option(
     "--work", "--bead", "work", metavar="ID", help="The work item (default: the branch)."
 )
@@ -117,12 +112,12 @@ def release_scopes(
     reason: str,
     agent: str | None,
 ) -> Answer:
-    """Give back what you hold: the scopes that you reserved, not parts of them.
+    """Release what you hold: the scopes that you reserved, not parts of them.
 
     Paths are read from the folder you are in, :/x from the root of the worktree.
 
     With --force and a --reason you release, as a person with your own key, what another holds,
-    such as a program that exited. Nobody gets it: an agent that wants it reserves it.
+    such as a program that exited. It is free then: any agent may reserve it.
 
     Examples:
       moot release src/auth
@@ -133,7 +128,7 @@ def release_scopes(
     if not scopes and not everything:
         raise click.UsageError("name a SCOPE, or use --all")
     if force and (everything or agent is not None):
-        raise click.UsageError("--force names each SCOPE, and a person acts")
+        raise click.UsageError("--force needs each SCOPE by name, and acts as you, not as an agent")
     names = read_typed_scopes(scopes, shell.session)
     with scope_hints(shell, names):
         released = api.release(
@@ -144,16 +139,16 @@ def release_scopes(
             reason=text_argument(reason),
             agent=agent,
         )
-    given = ", ".join(released.released) or "nothing"
-    done = "released by force" if force else "gave back"
-    return Answer(released, lambda: [f"{released.agent} {done} {given}"])
+    scopes_released = ", ".join(released.released) or "nothing"
+    done = "released by force" if force else "released"
+    return Answer(released, lambda: [f"{released.agent} {done} {scopes_released}"])
 
 
 SECTIONS = {
     "Commands": {
         "reserve": "reserve files or folders, all or none",
-        "release": "give back what you hold",
-        "list": "who holds what, how alive they are, since when",
+        "release": "release what you hold",
+        "list": "who holds what, since when, and who is active",
         "compare": "compare two scopes: exact, partial or disjoint",
     },
 }
@@ -175,7 +170,7 @@ command(scope, "release", "scope.release")(release_scopes)
     --agent NAME  Who acts (default: --as or MOOT_AGENT).
 """, group=scope)  # fmt: skip
 def list_scopes(held: api.ReservationList) -> Iterable[str]:
-    """Who holds what, how alive they are, and since when.
+    """List who holds what, since when, and whether they are active.
 
     Examples:
       moot scope list

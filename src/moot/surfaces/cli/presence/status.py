@@ -42,7 +42,7 @@ COLOURS = {
 
 @command(None, "status", "status")
 @click.option("--watch", is_flag=True, help="Show it again whenever something changes.")
-@click.option("--all", "ended", is_flag=True, help="Everyone, also those that have ended.")
+@click.option("--all", "ended", is_flag=True, help="Also show agents that have ended.")
 def status(shell: Shell, watch: bool, ended: bool) -> Answer:
     """Show one screen: who is here, what is due, and the state of the record.
 
@@ -78,8 +78,8 @@ def _lines(seen: screen.Status, now: int) -> Iterable[str]:
     if seen.shared is not None:
         yield from _shared_lines(seen.shared)
     if seen.record.rolled_back:
-        yield paint("rolled back", "red") + ": events that were here before are gone; nothing is"
-        yield "written until `moot ledger doctor` is followed"
+        yield paint("rolled back", "red") + ": events that were here before are missing;"
+        yield "Moot writes nothing until you do what `moot ledger doctor` says"
     yield ""
     yield from _agent_lines(seen, now)
     yield from map(_unguarded_line, seen.unguarded[-MOST_SPANS:])
@@ -92,7 +92,7 @@ def _lines(seen: screen.Status, now: int) -> Iterable[str]:
 
 
 def _shared_lines(shared: SharedLedger) -> Iterable[str]:
-    """Where the ledger is kept, for whom, and whether that is known to be up to date."""
+    """Say where the ledger is kept, for which machines, and whether this copy may be old."""
     version = f" · moot {shared.keeper_version}" if shared.keeper_version else ""
     live = [row for row in shared.machines if not row.is_revoked and not row.here]
     names = ", ".join(f"{row.name} ({row.version or 'never seen'})" for row in live)
@@ -100,7 +100,7 @@ def _shared_lines(shared: SharedLedger) -> Iterable[str]:
         others = f" · with {names}" if names else ""
         yield f"kept at    {shared.keeper}{version} · this machine is {shared.here}{others}"
     else:
-        yield f"kept here  at {shared.keeper}{version} · {names or 'nobody has joined'}"
+        yield f"kept here  at {shared.keeper}{version} · {names or 'no machine has joined'}"
     if shared.is_kept_now is False:
         yield paint("no keeper", "yellow") + "  runs now: `moot keep` starts it"
     if shared.why_old is not None:
@@ -200,11 +200,11 @@ def _work_lines(seen: screen.Status) -> Iterable[str]:
     if seen.work:
         shown = seen.work[:MOST_ROWS]
         rows = [(item.work, item.label, _first_names(item.agents)) for item in shown]
-        yield from listing(rows, ("WORK", "STANDS", "BY"))
+        yield from listing(rows, ("WORK", "STATE", "BY"))
         for item in shown:
             if item.close:
-                said = f"{item.work} is given back and committed; if it is done: `{item.close}`"
-                yield visible(said)
+                done = f"{item.work} is released and committed; if it is done: `{item.close}`"
+                yield visible(done)
         yield from _more_line(len(seen.work) - len(shown), "moot status --json")
         yield ""
 
@@ -233,7 +233,7 @@ def _first_scopes(scopes: Sequence[str]) -> str:
     return ", ".join(scopes[:MOST_SCOPES]) + more or "-"
 
 
-AGAIN_SECONDS: Final = 5.0  # so that how long ago something was stays true
+AGAIN_SECONDS: Final = 5.0  # so that the times in the column SEEN stay true
 LOOK_SECONDS: Final = 0.25
 _TOP: Final = "\x1b[H\x1b[2J"
 

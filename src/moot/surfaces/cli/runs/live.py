@@ -1,7 +1,7 @@
-"""A run while it goes on: a table on a terminal, plain lines elsewhere; both on standard error.
+"""A run in progress: a table on a terminal, plain lines elsewhere; both on standard error.
 
-Who is asked, in which round, what was said and how it ended, what it has cost so far. The table is
-redrawn, with a clock that moves. Scripted voices are labelled.
+It shows who is asked, in which round, each answer, how each call ended and the cost so far. The
+table is redrawn, with a running clock. Scripted participants are labelled.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 def call_place(what: str, subject: str) -> str:
-    """`vote (rep_2: version 1)`; a subject that names what is asked stands alone."""
+    """Return `vote (rep_2: version 1)`, or only the subject if it already names the act."""
     plain = what.replace("_", " ")
     return subject if plain in subject else f"{plain} ({subject})"
 
@@ -44,9 +44,10 @@ MOST_DETAIL = 160
 
 @contextmanager
 def watching(title: str, patience: str = "") -> Iterator[Any]:
-    """Something that looks on, for as long as the run takes (AGT-080).
+    """Show the run as long as it takes (AGT-080).
 
-    `patience` is for whoever has to wait for a turn's time to be up: what else can be done.
+    `patience` is shown while the run waits for a turn to time out: it says what else the user can
+    do.
     """
     telemetry = started_telemetry()
     with _watching_for_person(title, patience) as watch:
@@ -72,7 +73,7 @@ def _watching_for_person(title: str, patience: str) -> Iterator[Lines | Board]:
 
 
 def ending_line(outcome: CallOutcome) -> str:
-    """One call in one line: what was said, or what failed."""
+    """Describe one call in one line: the answer, or what failed."""
     place = visible(call_place(outcome.what, outcome.subject))
     line = f"{outcome.agent}: {place}: {outcome.ending.value}"
     cost = f" [{in_words(outcome.cost)}]" if outcome.cost.calls else ""
@@ -89,39 +90,39 @@ def _cut(text: str) -> str:
 
 
 class Lines:
-    """For logs and pipes."""
+    """Plain lines for logs and pipes."""
 
     def __init__(self, patience: str = "") -> None:
         self._patience = patience
 
     def entitle(self, title: str, patience: str) -> None:
-        """What it is about is known only now; lines have no title."""
+        """Set the hint for waiting; lines have no title."""
         del title
         self._patience = patience
 
     def on_asking(self, due: Due, nature: Nature, attempt: int) -> None:
-        again = " once more" if attempt > 1 else ""
+        again = ", second try" if attempt > 1 else ""
         place = call_place(due.what, due.subject)
         _say(f"asking {due.who}, {visible(nature.label)}: {visible(place)}{again}")
 
     def on_call_ended(self, due: Due, seconds: float) -> None:
-        """Its line comes with what it said."""
+        """Do nothing: `on_outcome` prints the answer."""
 
     def on_outcome(self, outcome: CallOutcome) -> None:
         _say(ending_line(outcome))
 
     def on_progress(self, due: Due, standing: Standing) -> None:
-        """The line of the call has said it."""
+        """Do nothing: the line of the call shows it."""
 
     def on_waiting(self, due: Due, seconds: float) -> None:
-        _say(f"waiting {seconds:.0f} s, until the time of {due.who}'s turn is up")
+        _say(f"waiting {seconds:.0f} s until {due.who}'s turn times out")
         if self._patience:
             _say(self._patience)
             self._patience = ""
 
 
 def _say(line: str) -> None:
-    say_aside(line)  # stdout is the answer's
+    say_aside(line)  # standard output is for the answer
 
 
 REDRAWN_A_SECOND: Final = 4
@@ -130,7 +131,7 @@ _HEADS: Final = ("participant", "what it is", "now", "stance", "cost")
 
 
 class BoardRow:
-    """One participant on the board. `since` is when it was asked; None if it is not thinking."""
+    """One participant on the board. `since` is when it was asked; None if no answer is awaited."""
 
     def __init__(self, nature: Nature) -> None:
         self.nature = nature
@@ -144,12 +145,12 @@ class BoardRow:
         since = self.since  # another thread may end it meanwhile
         if since is None:
             return self.words
-        again = " once more" if self.attempt > 1 else ""
+        again = ", second try" if self.attempt > 1 else ""
         return f"thinking{again} … {short_duration(at - since)}"
 
 
 class Board:
-    """For a person who watches."""
+    """A live table for a person at a terminal."""
 
     def __init__(self, title: str, patience: str = "") -> None:
         self._title = title
@@ -163,7 +164,7 @@ class Board:
         self._live: Live | None = None
 
     def entitle(self, title: str, patience: str) -> None:
-        """What it is about is known only now: a question gets its id when it is recorded."""
+        """Set the title, known only now: a question gets its id when it is recorded."""
         self._title, self._patience = title, patience
 
     def on_asking(self, due: Due, nature: Nature, attempt: int) -> None:
@@ -175,7 +176,7 @@ class Board:
         self._show()
 
     def on_call_ended(self, due: Due, seconds: float) -> None:
-        """Nothing is redrawn here: the clock does it, and this is another thread."""
+        """Update the row only: this is another thread, and the clock's thread redraws."""
         row = self._rows[due.who]
         row.words, row.since = f"answered after {short_duration(seconds)}", None
 
@@ -196,8 +197,8 @@ class Board:
 
     def on_waiting(self, due: Due, seconds: float) -> None:
         self._until = time.monotonic() + seconds
-        told = f"waiting until the time of {due.who}'s turn is up"
-        self._place = f"{told}. {self._patience}".strip(" .")
+        waiting = f"waiting until {due.who}'s turn times out"
+        self._place = f"{waiting}. {self._patience}".strip(" .")
         self._show()
 
     def close(self) -> None:
@@ -207,7 +208,7 @@ class Board:
             live.stop()
 
     def _show(self) -> None:
-        """A table that is redrawn would write over what a person is typing: then there is none."""
+        """Start the table, unless a person is typing: redrawing it would overwrite their text."""
         if self._typing:
             self.close()
             return
@@ -216,7 +217,7 @@ class Board:
                 self._live = _started(self)
 
     def __rich__(self) -> Table:
-        """The table of this moment; drawn by the clock's own thread, so it takes no lock."""
+        """Return the current table; the clock's own thread draws it, so it takes no lock."""
         from rich.markup import escape
         from rich.table import Table
 

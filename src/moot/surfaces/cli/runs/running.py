@@ -1,7 +1,7 @@
-"""Runs of participants: their limits as options, the seat of a person, how a run ended.
+"""Runs of participants: their limits as options, questions to a person, how a run ended.
 
-A person is asked as one asks a person. What a model is told about the form of its reply is left
-out: the terminal asks for one thing after the other.
+A person gets short questions, one after the other, instead of the instructions that a model gets
+about the form of its reply.
 """
 
 from __future__ import annotations
@@ -20,16 +20,15 @@ from moot.surfaces.terminal.shell import Shell
 
 if TYPE_CHECKING:
     from moot.api.runs.limits import Brief, Limits, RunEnd, RunEnding
-    from moot.surfaces.terminal.shell import Shell
 
 
 def _dollars(text: str) -> Decimal:
     try:
         amount = Decimal(text.removeprefix("$"))
     except InvalidOperation:
-        raise click.BadParameter(f"{text!r} is no amount such as 1.50") from None
+        raise click.BadParameter(f"{text!r} is not an amount such as 1.50") from None
     if not amount.is_finite() or amount < 0:
-        raise click.BadParameter(f"{text!r} is no amount such as 1.50")
+        raise click.BadParameter(f"{text!r} is not an amount such as 1.50")
     return amount
 
 
@@ -52,7 +51,7 @@ _OPTIONS = (
         "env",
         multiple=True,
         metavar="NAME",
-        help="A variable that cmd: programs get besides what they need; repeat it.",
+        help="Another environment variable for cmd: programs; repeatable.",
     ),
 )
 
@@ -77,7 +76,7 @@ def limits_of(given: dict[str, Any]) -> Limits:
 
 
 def running(title: Callable[[dict[str, Any]], str], patience: str = "") -> Within:
-    """Let participants act, within the limits that were typed, while a person looks on."""
+    """Give a run its limits, a live display, and the terminal to ask a person."""
 
     @contextmanager
     def within(shell: Shell, values: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -94,9 +93,9 @@ INTERRUPTED = 130
 
 
 def ended_line(ended: RunEnding | RunEnd) -> str:
-    """How it ended, after how many turns, and what it cost.
+    """Say how a run ended, after how many turns, and what it cost.
 
-    A run that is `settled` has nothing left to ask; that says nothing of what the vote came to.
+    A run that is `settled` has nothing left to ask; how the vote ended is another matter.
     """
     from moot.api.runs.limits import StopReason, in_words
 
@@ -106,7 +105,7 @@ def ended_line(ended: RunEnding | RunEnd) -> str:
 
 
 def exit_code(ended: RunEnding | RunEnd) -> int:
-    """0 if there was nothing left to do here; 1 if it was stopped before; 130 if interrupted."""
+    """Return 0 if nothing is left to do here, 1 if the run was stopped, 130 if interrupted."""
     from moot.api.runs.limits import StopReason
 
     codes = {
@@ -117,10 +116,9 @@ def exit_code(ended: RunEnding | RunEnd) -> int:
     return codes.get(ended.stop, REFUSED)
 
 
-# What is asked for, to a person; anything else is put as it is put to everybody.
+# The task in words for a person; other tasks are shown as models get them.
 _TASKS: Final = {
-    "first_answer": "Your own answer, please. The others do not hear it before they have given "
-    "theirs.",
+    "first_answer": "Your own answer, please. The others see it only after they have given theirs.",
     "entry": "It is your turn: where do you stand on the motion, and why?",
     "vote": "It is your turn to vote.",
 }
@@ -130,7 +128,7 @@ _LABELS: Final = {
     "stance": "Where you stand",
     "vote": "Your vote",
     "confidence": "How sure you are, from 0 (not at all) to 1 (entirely)",
-    "summary": "What it comes to, in one sentence",
+    "summary": "Your point, in one sentence",
     "body": "Your reasons",
     "reasoning": "Your reasons",
     "evidence": "What it rests on: files, addresses (n/a: nothing)",
@@ -138,7 +136,7 @@ _LABELS: Final = {
     "motives": "What matters most to you, in a word or two each",
 }
 _SURE: Final = "confidence"
-# How what was said before is headed, where the product's own word for it means little.
+# Headings for quotes whose author is a word of our own.
 _HEADINGS: Final = {"the question": "The question", "context": "What you should know"}
 
 
@@ -154,8 +152,8 @@ class ShellTerminal:
         for quote in brief.quotes:
             place = f" ({quote.place})" if quote.place else ""
             heading = _HEADINGS.get(quote.author)
-            said = heading or f"{quote.author}{place}, {quote.trust.value}"
-            _say(f"\n{visible(said)}:")
+            title = heading or f"{quote.author}{place}, {quote.trust.value}"
+            _say(f"\n{visible(title)}:")
             for line in quote.text.splitlines():
                 _say(f"  {visible(line)}")
         for finding in brief.findings:
@@ -166,14 +164,14 @@ class ShellTerminal:
         kind: Any = click.Choice(choices) if choices else str
         if label == _SURE:
             kind = click.FloatRange(0, 1)
-        said = click.prompt(
+        typed = click.prompt(
             _LABELS.get(label, label.replace("_", " ")),
             type=kind,
             default=default,
             show_default=bool(default),
             err=True,
         )
-        return str(said)
+        return str(typed)
 
 
 def _say(line: str) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from moot.api.debates import runs as debate_runs
 from moot.api.mail import runs as mail_runs
 from moot.api.parliaments import runs as parliament_runs
+from moot.core.text import plural
 from moot.surfaces.cli.debate import lines
 from moot.surfaces.cli.presence.agenda import decide_ways
 from moot.surfaces.cli.runs.running import ended_line, exit_code, limit_options, running
@@ -25,20 +26,20 @@ from moot.surfaces.terminal.derive import derive
 def run_mail(finished: mail_runs.MailRun) -> Iterator[str]:
     """Let participants acknowledge the messages that wait for them, each under its own key.
 
-    Only answers that are owed and were never given are asked for; a receiver who stays silent is
-    chased by `moot mail tick`. How each call ended and what it cost is on record.
+    Asks only for answers that are owed and were never given; `moot mail tick` reminds receivers
+    that stay silent. The record has how each call ended and what it cost.
 
     Examples:
       moot mail run --participant "amber-otter=cmd:claude -p"
     """
     yield ended_line(finished)
-    yield f"{finished.standing['open']} still wait for an answer of theirs"
+    yield f"{plural(finished.standing['open'], 'message')} still without their answer"
 
 
 # The wait is the session's own rule, set when it was begun.
 _PATIENCE = (
-    "Ctrl-C keeps everything, the same command goes on; "
-    "begun with `--turn-timeout N`, a session waits no longer than that"
+    "Ctrl-C keeps everything, the same command continues; "
+    "`--turn-timeout N` of a new session limits this wait"
 )
 
 
@@ -51,9 +52,9 @@ _PATIENCE = (
 def run_debate(done: debate_runs.DebateRun) -> Iterator[str]:
     """Let participants argue, turn by turn, until the session is over or a limit is reached.
 
-    Each entry is written by its author's turn and, in a workspace, signed by its author's key. A
-    reply that cannot be used is asked for once more; after that the session's own timeout policy
-    decides. Interrupted or killed, it goes on where the file stands when it is run again.
+    Each entry is written in its author's turn and, in a workspace, signed by its author's key. If a
+    reply cannot be used, the participant is asked a second time; after that the session's own
+    timeout policy decides. After an interruption, run it again: it continues where the file ends.
 
     Examples:
       moot debate run plan.md --participant "amber-otter=cmd:claude -p"
@@ -62,9 +63,9 @@ def run_debate(done: debate_runs.DebateRun) -> Iterator[str]:
           --participant teal-crane=rules:sceptic --max-seconds 600
     """
     if done.restored is not None:
-        yield visible(lines.restored(done.file, done.restored))
+        yield visible(lines.restored_line(done.file, done.restored))
     yield ended_line(done)
-    yield lines.standing(done.standing)
+    yield lines.state_line(done.standing)
     suggestion = debate_runs.suggest_decision(done)
     if suggestion is not None:
         yield f"waiting for you: {suggestion}"
@@ -80,8 +81,8 @@ def run_parliament(finished: parliament_runs.ParliamentRun, folder: Path) -> Ite
     """Let participants state, draft, ask, answer and vote until the prime minister is asked.
 
     SEAT is a seat's id (`moot parliament status DIR` lists them) or the name of its agent.
-    Statements and votes are asked for at the same time; rounds are opened and votes called by
-    the speaker's rules.
+    All seats are asked for statements and votes at the same time; the speaker's rules open rounds
+    and call votes.
 
     Examples:
       moot parliament run cache --participant "rep_1=cmd:claude -p"

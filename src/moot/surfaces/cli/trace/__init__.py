@@ -2,6 +2,5 @@
 
 reading.py  `moot trace list` to `verify`: what is in a trace, and whether it is intact and
             within policy
-steps.py    `moot trace new` to `finalize`: each step of a trace, by the agent whose part it
-            is
+steps.py    `moot trace new` to `finalize`: one command for each step of a trace
 """

@@ -13,7 +13,7 @@ from moot.core.findings import Finding, Severity
 from moot.core.text import plural
 from moot.pages import Report, to_markdown
 from moot.surfaces.terminal.answer import DONE, REFUSED, finding_line, paint, visible
-from moot.surfaces.terminal.derive import derive, reporting
+from moot.surfaces.terminal.derive import derive, with_progress
 from moot.surfaces.terminal.listing import listing
 from moot.surfaces.terminal.verdict import exit_code, verdict_lines, verdict_word
 from moot.verify.verdict import BundleVerdict
@@ -21,7 +21,7 @@ from moot.verify.verdict import BundleVerdict
 
 @derive("trace.status", reading.status, "TRACE")
 def status(status: reading.TraceStatus) -> Iterator[str]:
-    """Where a trace stands, what is open, what the last runs left, and who is to act.
+    """Show a trace: its state, what is open, the outputs of the last runs, and who must act.
 
     Examples:
       moot trace status t1
@@ -34,7 +34,7 @@ def status(status: reading.TraceStatus) -> Iterator[str]:
     over = status.state in ("completed", "failed", "aborted")
     rows = list(_status_rows(status, over))
     if rows:
-        yield from listing(rows, ("ID", "STANDS", "WHAT"))
+        yield from listing(rows, ("ID", "STATE", "WHAT"))
     for intent in () if over else status.intents:
         if intent.waits_for_critic:
             yield visible(f"{intent.id} would run: {_command_line(intent)}")
@@ -60,7 +60,7 @@ def _status_rows(status: reading.TraceStatus, over: bool) -> Iterable[tuple[str,
 
 
 def _intent_summary(intent: reading.IntentView) -> str:
-    """What waits for approval is shown in full below the table, so here only its tool."""
+    """Show the command; only the tool if the command waits for approval and is shown below."""
     what = intent.tool if intent.waits_for_critic else _command_line(intent)
     return f"({intent.risk}) {what}"
 
@@ -80,7 +80,7 @@ def _intent_standing(intent: reading.IntentView) -> str:
     -o PAGE = file
 """)  # fmt: skip
 def report(made: reading.TraceReport) -> Iterable[str]:
-    """A trace as a page: its story, what rests on what, and every check, as it stands now.
+    """Show a trace as a page: its story, the evidence of each claim, and every check.
 
     Examples:
       moot trace report t1 -o t1.html
@@ -104,12 +104,12 @@ def list_traces(listed: reading.TraceList) -> Iterable[str]:
         (line.trace, "open" if line.open else "ended", line.task.splitlines()[0])
         for line in listed.traces
     ]
-    return listing(rows, ("TRACE", "STANDS", "TASK"))
+    return listing(rows, ("TRACE", "STATE", "TASK"))
 
 
 @derive("trace.observed", reading.observed, "--agent NAME  Only this agent's sessions.")
 def observed(work: reading.ObservedWork) -> Iterator[str]:
-    """Work that was only watched by a hook, and when nobody watched.
+    """List work that a hook only observed, and the times without a hook.
 
     Nothing here was planned, approved or proved: it is what a coding tool's hook saw.
 
@@ -141,9 +141,9 @@ _COLOURS = {"pass": "green", "pass-with-warnings": "yellow", "fail": "red"}
 def audit(done: verification.TraceAudit) -> Iterator[str]:
     """Verify a finished trace and put the result on record (the auditor).
 
-    Every signature, key, artifact and step is checked by code that shares nothing with what
-    wrote them. The report is stored and named in the record. A trace that has ended is looked
-    at again without recording anything. The exit code is 1 if it fails.
+    Code that shares nothing with what wrote them checks every signature, key, artifact and step.
+    The report is stored, and the record names it. A trace that has ended is checked again without
+    recording anything. The exit code is 1 if it fails.
 
     Examples:
       moot trace audit t1
@@ -162,9 +162,9 @@ def export(made: verification.ExportedTrace) -> Iterator[str]:
     """Write a trace to one file that anyone can check offline.
 
     Its events, the keys they rest on, every stored input and output, and the proof that nothing
-    is missing at its end. With --agent-trace, and without TRACE, it writes which lines of the files
-    here agents were seen to write, by the Agent Trace draft 0.1.0: for other tools; nothing in it
-    is proved.
+    is missing at its end. With --agent-trace and without TRACE, it writes for other tools which
+    lines of the files here hooks saw agents write, in the Agent Trace format (draft 0.1.0); nothing
+    in it is proved.
 
     Examples:
       moot trace export t1 -o t1.moot
@@ -175,25 +175,25 @@ def export(made: verification.ExportedTrace) -> Iterator[str]:
         return
     yield f"{made.trace} exported to {made.file}: {made.bytes} bytes, sha256 {made.sha256}"
     if not made.complete:
-        yield "no checkpoint could be made here: that its end is complete is not proven"
+        yield "no checkpoint could be made here, so nothing proves that its newest events are there"
     yield f"check it with `moot trace verify {made.file}`"
 
 
 @derive("trace.verify", verification.verify, """
     FILE|TRACE = what
-    --trust FILE                      Believe this trust file (default: the one your key folder \
-        remembers).
+    --trust FILE                      Use this trust file (default: the one in your key folder).
     --profile strict|default|lenient  strict: disputes and undeclared writes fail; lenient: \
         breaches of policy only warn.
     --jobs 1..64                      Processes to check with (default: by its length).
     -o PAGE = file
-""", within=reporting("checking"),
+""", within=with_progress("checking"),
    exits=lambda made: exit_code(made) if made.holds else REFUSED)  # fmt: skip
 def verify(verified: verification.VerifiedTraces, profile: str) -> Iterator[str]:
-    """Check a trace, or an exported one, from its bytes up. Nothing is written.
+    """Check a trace, or an exported one, from its bytes up. Writes nothing.
 
-    A FILE needs no workspace. First the record itself, then every step of the trace by its own
-    rules. The exit code is 0 if all holds, 1 if not, 3 if nothing proves that the end is there.
+    A FILE needs no workspace. It checks the record itself, then every step of the trace by its own
+    rules. The exit code is 0 if everything holds, 1 if not, 3 if nothing proves that the newest
+    events are there.
 
     Examples:
       moot trace verify t1.moot --trust trust.json
@@ -220,7 +220,7 @@ def verify(verified: verification.VerifiedTraces, profile: str) -> Iterator[str]
 
 
 def _failure_line(verified: verification.VerifiedTraces) -> str:
-    """`FAIL · t1 at event 4 · the record itself is INTACT`: what matters most, first."""
+    """Return `FAIL · t1 at event 4 · the record itself is INTACT`."""
     trace = next(trace for trace in verified.traces if trace.status == "fail")
     at = "" if trace.first_bad is None else f" at event {trace.first_bad}"
     name, word = trace.trace.removeprefix("trace/"), verdict_word(verified.record)
@@ -228,7 +228,7 @@ def _failure_line(verified: verification.VerifiedTraces) -> str:
 
 
 def _open_line(traces: list[verification.TraceVerdict], word: str) -> str:
-    """`OPEN · t1 is claiming · the record so far is INTACT`: nothing was concluded yet."""
+    """Return `OPEN · t1 is claiming · the record so far is INTACT`."""
     each = ", ".join(f"{trace.trace.removeprefix('trace/')} is {trace.state}" for trace in traces)
     return f"{paint('OPEN', 'yellow')} · {each} · the record so far is {word}"
 

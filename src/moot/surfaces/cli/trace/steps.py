@@ -1,4 +1,4 @@
-"""`moot trace new` to `finalize`: each step of a trace, by the agent whose part it is."""
+"""`moot trace new` to `finalize`: one command for each step of a trace."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from moot.surfaces.terminal.derive import derive
     --critic NAME    Who approves and objects.
     --auditor NAME   Who verifies.
     --policy FILE    Rules for this trace as JSON (default: the safer ones).
-    --follows TRACE  An earlier trace that this one takes up again.
+    --follows TRACE  An earlier trace that this one continues.
 """)  # fmt: skip
 def new(made: lifecycle.NewTrace) -> Iterator[str]:
     """Begin a trace: a task, and four agents for its four parts.
@@ -41,7 +41,7 @@ def new(made: lifecycle.NewTrace) -> Iterator[str]:
     --reason TEXT  Why; kept on record.
 """)  # fmt: skip
 def rotate(made: lifecycle.RotatedRole, role: str) -> Iterator[str]:
-    """Let a part be played under its agent's new key, after `moot agent rotate`.
+    """Continue a part under its agent's new key, after `moot agent rotate`.
 
     Examples:
       moot trace rotate t1 executor --reason "the old key was lost"
@@ -68,11 +68,11 @@ def abort(made: lifecycle.AbortedTrace) -> Iterator[str]:
 @derive("trace.propose", planning.propose, """
     TRACE
     --objective TEXT                   What it would achieve.
-    --tool NAME = tools                It needs.
-    --assume TEXT = assumptions        It rests on.
-    --expect TEXT = expected_evidence  It would leave.
-    --fallback-for INTENT              The failed intent this makes up for.
-    --supersedes ID                    The one this replaces.
+    --tool NAME = tools                A tool that it needs.
+    --assume TEXT = assumptions        An assumption that it makes.
+    --expect TEXT = expected_evidence  Evidence that it would leave.
+    --fallback-for INTENT              The failed intent that this is an alternative to.
+    --supersedes ID                    The proposal that this replaces.
 """)  # fmt: skip
 def propose(made: planning.RecordedProposal) -> Iterator[str]:
     """Propose how to do the task (the planner).
@@ -91,7 +91,7 @@ def propose(made: planning.RecordedProposal) -> Iterator[str]:
     --verdict approved|conditional|rejected|blocked  conditional: each intent under it needs your \
         approval too; blocked: until revised.
     --rationale TEXT                              Why.
-    --condition TEXT = conditions                 To be met.
+    --condition TEXT = conditions                 A condition to be met.
     --risk-assessment TEXT                        What could go wrong.
 """)  # fmt: skip
 def review(made: planning.ReviewedProposal, proposal: str, verdict: str) -> Iterator[str]:
@@ -108,23 +108,23 @@ def review(made: planning.ReviewedProposal, proposal: str, verdict: str) -> Iter
 @derive("trace.intend", planning.intend, """
     TRACE
     PROPOSAL
-    --tool NAME                      What is used.
+    --tool NAME                      The tool that it uses.
     --risk low|medium|high|critical  How much harm it can do.
     --why TEXT                       Why it is needed.
     --writes SCOPE                   Files or folders it will change.
     --cwd DIR                        Where it runs (default: in the root).
-    --env NAME                       A variable it may see.
-    --timeout S = timeout_seconds    Seconds.
-    --retry-of INTENT                The failed intent this tries again.
-    --supersedes ID                  The one this replaces.
+    --env NAME                       An environment variable that it gets.
+    --timeout S = timeout_seconds    Stop it after S seconds.
+    --retry-of INTENT                The failed intent that this tries again.
+    --supersedes ID                  The intent that this replaces.
     COMMAND... = command(words)
 """, types={"timeout_seconds": click.FloatRange(0, min_open=True)},
    context_settings={"allow_interspersed_args": True})  # fmt: skip
 def intend(made: planning.SignedIntent) -> Iterator[str]:
     """Say exactly what you are going to run, and why (the executor). Nothing runs yet.
 
-    There is no shell: the words after `--` are the program and its arguments. A class of risk
-    below the policy's own is raised to it; high and above need the critic's approval. Paths are
+    There is no shell: the words after `--` are the program and its arguments. If the policy demands
+    a higher risk class, Moot raises it; high and critical need the critic's approval. Paths are
     read from the folder you are in, :/x from the root of the worktree.
 
     Examples:
@@ -172,9 +172,9 @@ def _exit_code(done: execution.ExecutedIntent) -> int:
 def execute(done: execution.ExecutedIntent) -> Iterator[str]:
     """Run an intent that may run (the executor), and store its input and output.
 
-    Exactly the intended command, without a shell, from the project's root, with the variables
-    the policy and the intent name, within its time. It is on record before it runs; whatever
-    happens then, it is never run again by itself. The exit code is 1 if the run failed.
+    Moot runs exactly the intended command: without a shell, with the variables that the policy and
+    the intent name, and with its timeout. The run is recorded before it starts, and is never
+    repeated automatically. The exit code is 1 if the run failed.
 
     Examples:
       moot trace exec t1 i1
@@ -189,13 +189,13 @@ def execute(done: execution.ExecutedIntent) -> Iterator[str]:
 def recover(done: execution.RecoveredRuns) -> Iterator[str]:
     """Record as failed every run that died with its process. Nothing is run again.
 
-    Every command that writes to a trace does this first; here it is all there is.
+    Every command that writes to a trace does this first; this one does nothing else.
 
     Examples:
       moot trace recover t1
     """
     died = ", ".join(done.recovered)
-    yield f"{died} recorded as failed" if died else "nothing has died"
+    yield f"{died} recorded as failed" if died else "no run has died"
 
 
 @derive("trace.run", execution.run, """
@@ -208,15 +208,15 @@ def recover(done: execution.RecoveredRuns) -> Iterator[str]:
 def run(done: execution.TraceRun) -> Iterator[str]:
     """Let participants propose, judge, intend and claim until the work is verified.
 
-    What they say is signed by their keys and judged by the trace's own rules. A command that they
-    intend runs only with --execute, and only if the critic and the policy let it.
+    Their own keys sign what they say, and the trace's rules apply. Moot runs an intended command
+    only with --execute, and only if the critic and the policy allow it.
 
     Examples:
       moot trace run t1 --participant "amber-otter=cmd:claude -p"
           --participant "teal-crane=cmd:codex exec"
     """
     yield ended_line(done)
-    yield f"{done.standing['state']}"
+    yield str(done.standing["state"])
 
 
 @derive("trace.claim", claims.claim, """
@@ -224,8 +224,8 @@ def run(done: execution.TraceRun) -> Iterator[str]:
     --text TEXT             What you claim.
     --confidence C          How sure, from 0 to 1.
     --evidence WHAT         What it rests on: an output such as x1/stdout, or a file's SHA256.
-    --run EXECUTION = runs  A run it is about.
-    --supersedes ID         The one this replaces.
+    --run EXECUTION = runs  A run that it is about.
+    --supersedes ID         The claim that this replaces.
 """)  # fmt: skip
 def claim(made: claims.RecordedClaim) -> Iterator[str]:
     """Claim something that a finished run shows (the executor).
@@ -234,7 +234,7 @@ def claim(made: claims.RecordedClaim) -> Iterator[str]:
       moot trace claim t1 --text "All tests pass" --confidence 0.9 --evidence x1/stdout
       moot trace claim t1 --text "All but one" --confidence 0.9 --evidence 3f786850 --supersedes c1
     """
-    yield f"{made.claim} stands on record"
+    yield f"{made.claim} is on record"
     yield from remarks(made.findings)
 
 
@@ -244,7 +244,7 @@ def claim(made: claims.RecordedClaim) -> Iterator[str]:
     --reason TEXT  Why.
 """)  # fmt: skip
 def withdraw(made: claims.ClaimStep, claim: str) -> Iterator[str]:
-    """Take back a claim of yours (the executor). It stays on record as withdrawn.
+    """Withdraw a claim of yours (the executor). It stays on record as withdrawn.
 
     Examples:
       moot trace withdraw t1 c1 --reason "the test was wrong"
@@ -271,12 +271,12 @@ def challenge(made: claims.ClaimStep, claim: str) -> Iterator[str]:
 
 @derive("trace.finalize", claims.finalize, """
     TRACE
-    --statement TEXT  What came of it.
+    --statement TEXT  The result.
 """)  # fmt: skip
 def finalize(made: claims.FinalStatement) -> Iterator[str]:
     """Sign the final statement with every claim that stands (the executor).
 
-    Refused while a claim is challenged or a run has not ended. Only the audit follows.
+    Refused while a claim is challenged or a run has not ended. After it, only the audit is left.
 
     Examples:
       moot trace finalize t1 --statement "The parser is correct for all inputs tested"

@@ -1,5 +1,5 @@
-// Reading from the server. An answer that is the same as before costs no body, and is the very
-// same value, so that nothing is drawn again for it.
+// Reading from the server. An unchanged answer has no body and returns the same value, so that
+// nothing is drawn again for it.
 
 import { forget, ownHalf } from "./secret.js";
 import { noteServerTime } from "./time.js";
@@ -54,7 +54,7 @@ export async function ticketFor(target) {
   return `${target}?ticket=${encodeURIComponent(ticket)}`;
 }
 
-// The tab is opened before the ticket is there: a browser lets only a click open one.
+// Opens the tab before it has the ticket: browsers allow a new tab only during a click.
 export async function openApart(target) {
   const tab = window.open("about:blank", "_blank");
   const address = await ticketFor(target);

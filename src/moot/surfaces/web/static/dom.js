@@ -1,6 +1,5 @@
-// Elements as values, and the one function that puts them on the page. Text is only ever text:
-// there is no way here to give markup. What did not change is left alone, so that scroll,
-// selection and focus stay.
+// Elements as values, and the one function that puts them on the page. Text is always text: there
+// is no way to pass markup. Unchanged nodes are kept, so that scroll, selection and focus stay.
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -70,7 +69,7 @@ function fill(node, item) {
   else own(node, props.own);
 }
 
-// Attributes that carry others' text are text for the reader; none of them is run or followed.
+// Allowed attributes: browsers neither run nor follow them.
 const PLAIN = /^(class|id|role|title|type|href|target|rel|name|value|placeholder|for|datetime|open|hidden|disabled|scope|colspan|lang|dir|tabindex|rows|maxlength|max|width|height|alt|src|viewBox|d|x|y|cx|cy|r|fill|aria-[a-z]+|data-[a-z-]+)$/;
 
 function set(node, name, value, before) {
@@ -93,7 +92,7 @@ function isOurs(address) {
   return String(address).startsWith("#") || String(address).startsWith("/static/");
 }
 
-// Marks that reorder text, and characters that cannot be seen, are shown as what they are.
+// Marks that reorder text, and invisible characters, are shown as their code points.
 const HIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ufdd0-\ufdef\ufeff\uffa0\ufff9-\ufffb\ufffe\uffff\u{1d173}-\u{1d17a}\u{e0000}-\u{e007f}]/gu;
 
 export function plain(text, most = 2000) {

@@ -1,5 +1,5 @@
 // Live events: one connection for all tabs of this browser. The tab that holds the lock listens and
-// tells the others; hidden tabs do not listen unless somebody wants to be notified.
+// tells the others; hidden tabs do not listen unless notifications are on.
 
 import { ticketFor } from "./api.js";
 
@@ -76,7 +76,7 @@ export class Live {
     };
   }
 
-  // A ticket is good once, so a lost connection needs another one.
+  // A ticket is valid once, so a lost connection needs a new one.
   lost(error) {
     this.source = null;
     this.wasLost = true;
@@ -85,13 +85,13 @@ export class Live {
     this.retry = setTimeout(() => this.waiting && this.connect(), 1000);
   }
 
-  // Something could be read again: whoever listens knows whether that goes on by itself.
+  // A read worked again: the tab that listens knows whether the connection is live.
   sayStanding() {
     if (this.isOpen()) this.standing("live");
     else channel.postMessage({ ask: true });
   }
 
-  // The secret is another one now: what was closed is opened again.
+  // There is a new secret: connect again.
   again() {
     clearTimeout(this.retry);
     if (this.release && !this.source) this.connect();

@@ -50,8 +50,8 @@ async function readAll(addresses) {
   return Object.fromEntries(names.map((name, place) => [name, values[place]]));
 }
 
-// Reads what the screen and the drawer show and draws what differs. A later call makes an earlier
-// one void: nothing old is drawn over something new.
+// Reads what the screen and the drawer show and draws what differs. A later call cancels an earlier
+// one, so that old data never replaces new data.
 async function refresh() {
   const mine = ++state.drawing;
   const shown = route();
@@ -78,14 +78,14 @@ async function refresh() {
 
 function drawScreen(screen, data) {
   document.title = `${screen.title} · Moot`;
-  put(at("screen"), [h("h1", { key: "title" }, screen.title), ...[screen.draw(data, (anew) => (anew ? refresh() : drawScreen(screen, data)))].flat(), foot()]);
+  put(at("screen"), [h("h1", { key: "title" }, screen.title), ...[screen.draw(data, (readAgain) => (readAgain ? refresh() : drawScreen(screen, data)))].flat(), foot()]);
 }
 
 function foot() {
   return h("footer", { key: "foot", class: "foot" }, noticeSwitch(() => refresh()), h("button", { type: "button", onclick: showKeys }, "Keys  ?"), h("button", { type: "button", onclick: leave }, "Leave"));
 }
 
-// Both halves of this browser's secret end; the printed address lets in again.
+// Drops both halves of this browser's secret; the printed address gives access again.
 async function leave() {
   await post("/api/v1/leave", {}).catch(() => {});
   forget();
@@ -118,7 +118,7 @@ function closeDrawer() {
 
 function drawTop() {
   put(at("screens"), NAV.map((name) => h("a", { key: name, href: `#/${name}`, "aria-current": name === state.screen ? "page" : false }, SCREENS[name].title)));
-  const words = { live: "live", connecting: "connecting", reconnecting: "reconnecting", paused: "paused", closed: "not let in" }[state.standing];
+  const words = { live: "live", connecting: "connecting", reconnecting: "reconnecting", paused: "paused", closed: "no access" }[state.standing];
   const asOf = state.read && state.standing !== "live" ? `, as of ${clock(state.read)}` : "";
   const standing = at("standing");
   standing.dataset.state = state.standing;
@@ -137,14 +137,14 @@ function complain(error) {
   }
   if (error.status === 401) {
     state.standing = "closed";
-    put(notice, ["This tab holds no secret, or it has ended. Open the address that ", h("code", {}, "moot serve"), " printed."]);
+    put(notice, ["This tab has no access, or its access has ended. Open the address that ", h("code", {}, "moot serve"), " printed."]);
     if (!state.read) put(at("screen"), []);
   } else {
-    put(notice, lost ? "The server does not answer; this page comes back by itself." : [plain(error.message, 400), error.hint ? [" ", command(error.hint)] : null]);
+    put(notice, lost ? "The server does not answer; this page reconnects by itself." : [plain(error.message, 400), error.hint ? [" ", command(error.hint)] : null]);
   }
 }
 
-// What changed is read again if it is shown; null means everything.
+// Reads again what changed, if it is shown; null means everything.
 function changed(names) {
   const shown = route();
   const screens = [...SCREENS[shown.screen].shows, ...(shown.drawer ? DRAWERS[shown.drawer].shows : [])];
@@ -152,7 +152,7 @@ function changed(names) {
   if (shown.screen !== "now" && wantsNotices()) tellWaiting();
 }
 
-// Whoever wants to be notified is, whichever screen is open.
+// Notifies the user on every screen, if notifications are on.
 async function tellWaiting() {
   const waiting = await readAll({ status: "/api/v1/status", decisions: "/api/v1/decisions" }).catch(() => null);
   if (waiting) tellNew(waitingForPerson(waiting));

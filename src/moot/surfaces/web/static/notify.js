@@ -1,4 +1,4 @@
-// Notifications for what waits for the person: only if they asked for them, and only what is new.
+// Notifications of what waits for the user: only if they are switched on, and only what is new.
 
 import { h } from "./dom.js";
 

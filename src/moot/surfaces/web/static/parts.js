@@ -5,7 +5,7 @@ import { ago } from "./time.js";
 
 const MARKS = { active: "●", stale: "◐", evicted: "○" };
 
-// How alive somebody is: a word, a shape and a colour, so that none of them is needed alone.
+// The liveness of an agent as a word, a shape and a colour: no reader needs all three.
 export function alive(liveness, label, because) {
   const tone = { active: "good", stale: "caution", evicted: "bad" }[liveness] || "neutral";
   return h("span", { class: `badge ${tone}`, "data-liveness": liveness || "", title: because || "" },
@@ -39,7 +39,7 @@ export const toMessage = (id) => `#/mail/${encodeURIComponent(id)}`;
 export const toStream = (id) => `#/record/${encodeURIComponent(id)}`;
 export const toAgent = (name) => `#/agents/${encodeURIComponent(name)}`;
 
-// Parts in a parliament, not somebody who could be looked at; its prime minister is a person.
+// Parts in a parliament that have no page of an agent; its prime minister is a person.
 const PARTS = ["speaker", "clerk", "prime-minister"];
 const PERSONS = ["operator", "prime-minister"];
 
@@ -61,7 +61,7 @@ export function who(name) {
   return link(toAgent(name.split("/")[0]), h("span", { class: "name" }, plain(name, 80)));
 }
 
-// A command is shown to be copied: this page runs nothing.
+// A command for the user to copy: this page runs nothing.
 export function command(text) {
   const copy = (event) => {
     const button = event.currentTarget;
@@ -78,7 +78,7 @@ export function kindOf(id) {
   return id.split("/")[0];
 }
 
-// Where something that is due can be looked at.
+// The address of the screen that shows a due item.
 export function toDue(item) {
   const kind = kindOf(item.id);
   if (["decision", "debate", "parliament", "trace"].includes(kind)) return toDecision(item.id);

@@ -1,6 +1,6 @@
-// A report inside the page: the very markup that `moot report` writes, in a tree of its own with its
-// own style. It was escaped where it was made; here only known elements and attributes are taken
-// over, and none that could act.
+// A report inside the page: the markup that `moot report` writes, in a shadow tree with its own
+// style. It was escaped where it was made; here only known, passive elements and attributes are
+// copied.
 
 const ELEMENTS = new Set(("main header footer section div span p h1 h2 h3 h4 ul ol li dl dt dd table thead tbody tr th td caption figure figcaption blockquote "
   + "cite code pre b strong em i small bdi time details summary hr br abbr kbd samp q sup sub svg g path rect circle line polyline polygon text tspan title desc").split(" "));

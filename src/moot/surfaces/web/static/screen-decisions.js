@@ -54,7 +54,7 @@ export const decision = {
     return [
       h("p", { key: "line", class: "line" }, h("span", { class: "kind" }, NAMES[line.kind] || line.kind), chip(tone(line), stateWords(line.state)), h("span", { class: "soft" }, ago(line.last_at)),
         line.by && !shown.standing.debate ? h("span", {}, "time limit ", ago(line.by)) : null),
-      shown.word ? personsWord(shown.word, words) : null,
+      shown.word ? personsRuling(shown.word, words) : null,
       standing(shown.standing),
       shown.due.length && !shown.word ? h("ul", { key: "due", class: "rows" }, shown.due.map((item) => dueRow(item))) : null,
       h("p", { key: "links", class: "line" },
@@ -66,15 +66,15 @@ export const decision = {
   },
 };
 
-// What is asked of a person: the exact text and its hash, the command to copy; with `--decide` the
-// terminal in which the server runs asks for the passphrase. It is never typed here.
-function personsWord(word, words) {
-  return h("section", { key: "word", class: "asked", "aria-label": "Your word" },
-    h("h3", {}, "Your word is asked for"),
+// What a person must rule on: the exact text and its hash, and the command to copy. With `--decide`
+// the terminal in which the server runs asks for the passphrase, which is never typed here.
+function personsRuling(word, words) {
+  return h("section", { key: "word", class: "asked", "aria-label": "Your ruling" },
+    h("h3", {}, "Your ruling is needed"),
     h("blockquote", { class: "words" }, say(word.text, 20000)),
     h("p", { class: "soft" }, "SHA-256 ", h("code", {}, word.sha256)),
     command(word.command),
-    words.offered && word.words.length ? offer(word, words) : words.offered ? h("p", { class: "soft" }, "Type the command in your terminal: DIR is the folder of this session's files.") : h("p", { class: "soft" }, "Started with --decide, this page prepares it and the terminal asks for your passphrase."));
+    words.offered && word.words.length ? offer(word, words) : words.offered ? h("p", { class: "soft" }, "Type the command in your terminal: DIR is the folder of this session's files.") : h("p", { class: "soft" }, "With moot serve --decide you can prepare it here; the terminal then asks for your passphrase."));
 }
 
 function offer(word, words) {
@@ -90,7 +90,7 @@ function offer(word, words) {
       said.textContent = `${error.message}: ${error.hint}`;
     }
   };
-  const last = words.decision === word.decision && words.state ? { waiting: "The terminal waits for your passphrase.", given: "Your word was given.", not_given: "Nothing was signed." }[words.state] : "";
+  const last = words.decision === word.decision && words.state ? { waiting: "The terminal waits for your passphrase.", given: "Your ruling was recorded.", not_given: "Nothing was signed." }[words.state] : "";
   return h("form", { onsubmit: send, class: "word" },
     h("label", { for: "reason" }, "Why"), h("textarea", { id: "reason", name: "reason", rows: "2", maxlength: "4000" }),
     word.kind === "parliament" ? h("p", { class: "soft" }, "A veto gives your reason as guidance: it sends the bill back, or ends the session if no round is left.") : null,

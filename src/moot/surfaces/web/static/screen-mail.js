@@ -1,4 +1,4 @@
-// Mail: everybody's or one agent's, with who has seen and answered it. Looking marks nothing.
+// Mail: all of it or one agent's, with who has seen and answered it. Reading here marks nothing.
 
 import { openApart, read } from "./api.js";
 import { h, plain, say } from "./dom.js";

@@ -1,4 +1,4 @@
-// The first screen: what waits for a person, who is here, who is in whose way, what is owed.
+// The first screen: what waits for a person, who is here, overlaps, what agents owe.
 
 import { h, plain, say } from "./dom.js";
 import { post } from "./api.js";
@@ -17,13 +17,13 @@ export const now = {
       section("Waits for you", "mine", waiting(mine, decisions, status.record)),
       section("Agents", "agents", agents(status.agents, sessions.feed.flatMap((group) => group.cards))),
       section("Overlaps", "overlaps", overlaps(sessions.incursions)),
-      section("Owed by agents", "owed", others.length ? h("ul", { class: "rows" }, others.slice(0, 30).map((item) => dueRow(item, titles.get(item.id)))) : empty("Nobody owes anything.")),
+      section("Owed by agents", "owed", others.length ? h("ul", { class: "rows" }, others.slice(0, 30).map((item) => dueRow(item, titles.get(item.id)))) : empty("No agent owes anything.")),
       section("The record", "record", record(status.record, check, status.unguarded, status.shared)),
     ];
   },
 };
 
-const LOST = "Events were lost: nothing is written until that is settled";
+const LOST = "Events were lost: Moot writes nothing until you restore them or accept the loss";
 
 export function waitingForPerson({ status, decisions }) {
   const due = duePersons(status).map((item) => `${item.what}: ${item.subject}`);
@@ -42,7 +42,7 @@ function waiting(mine, { decisions }, standing) {
 function lost() {
   return h("li", { key: "lost", class: "row overdue" },
     h("div", { class: "line" }, link("#/record", h("b", {}, LOST)), chip("bad", "restore it, or accept the loss")),
-    h("div", { class: "said" }, "Put the newest copy of the ledger back; if it is lost for good, this goes on from here and says so for ever:"),
+    h("div", { class: "said" }, "Restore the newest copy of the ledger. If it is lost for good, this command continues from here and records the loss:"),
     command('moot ledger accept-loss --reason "..."'));
 }
 
@@ -73,7 +73,7 @@ function guarded(word) {
 }
 
 export function overlaps(incursions) {
-  if (!incursions.length) return empty("Nobody is in anybody's way.");
+  if (!incursions.length) return empty("No overlaps.");
   return h("ul", { class: "rows" }, incursions.slice(0, 12).map((line) => h("li", { key: line.id, class: "row" },
     h("div", { class: "line" }, chip(line.withdrawn ? "neutral" : line.label === "Refused" ? "caution" : "bad", line.label), who(line.incoming), " into ", h("code", {}, plain(line.scope, 160)), " of ", who(line.owner),
       h("span", { class: "soft" }, `${line.kind}, owner ${line.owner_liveness}`), h("span", { class: "soft" }, ago(line.at))),
@@ -97,10 +97,10 @@ function record(standing, check, unguarded, shared) {
   return [
     verdict(check),
     h("p", {}, `${standing.events} events`, standing.checkpoint ? [`, checkpoint ${standing.checkpoint.number} of `, moment(standing.checkpoint.at)] : ", no checkpoint yet",
-      standing.pinned ? ", all of it signed for" : ", the newest not signed for yet"),
+      standing.pinned ? ", which covers all of them" : ", which does not cover the newest"),
     standing.rolled_back ? h("p", { class: "bad" }, `${LOST}.`) : null,
     shared?.why_old ? h("p", { class: "caution" }, "What is shown here may be old: ", say(shared.why_old, 300)) : null,
-    unguarded.length ? h("p", { class: "caution" }, `${unguarded.length} times a tool worked and nobody checked its edits.`) : null,
+    unguarded.length ? h("p", { class: "caution" }, `${unguarded.length} times a tool worked without a check of its edits.`) : null,
     h("p", {}, link("#/record", "Open the record")),
   ];
 }

@@ -1,4 +1,4 @@
-// The record: is it intact, whose keys, which histories, and what stands in one of them.
+// The record: whether it is intact, its keys, its histories, and the events of one of them.
 
 import { read } from "./api.js";
 import { h, plain, say } from "./dom.js";
@@ -18,7 +18,7 @@ export const record = {
         streams.map((line) => h("tr", { key: line.id }, h("td", {}, link(toStream(line.id), say(line.id, 120))), h("td", { class: "number" }, line.events), h("td", {}, ago(line.last_at))))),
         log.total > streams.length ? empty(`${log.total - streams.length} older ones are not listed.`) : null),
       section("Keys", "keys", h("dl", {}, h("dt", {}, "Fingerprint"), h("dd", {}, h("code", {}, keys.fingerprint)), h("dt", {}, "Root"), h("dd", {}, h("code", {}, keys.root)), h("dt", {}, "Checkpoints"), h("dd", {}, h("code", {}, keys.checkpoint))),
-        table("Whose keys", ["Name", "Class", "Standing", "Kept in", "Since"],
+        table("Whose keys", ["Name", "Class", "Status", "Kept in", "Since"],
           agents.agents.map((agent) => h("tr", { key: agent.agent }, h("td", {}, who(agent.agent)), h("td", {}, agent.class), h("td", {}, agent.status), h("td", {}, h("code", { title: plain(agent.custodian || "", 80) }, plain(agent.custodian || "", 80).slice(0, 8))), h("td", {}, ago(agent.since)))))),
       status.shared ? section("Machines", "machines", machines(status.shared)) : null,
       section("Overlaps", "overlaps", overlaps(sessions.incursions)),
@@ -32,9 +32,9 @@ function machines(shared) {
     shared.why_old ? h("p", { key: "old", class: "caution" }, "What is shown here may be old: ", say(shared.why_old, 300)) : null,
     h("p", { key: "kept" }, shared.here ? ["Kept at ", h("code", {}, plain(shared.keeper, 120)), ". This machine is ", h("b", {}, plain(shared.here, 60)), "."] : ["Kept on this machine, at ", h("code", {}, plain(shared.keeper, 120)), "."],
       shared.keeper_version ? ` The keeper's moot is ${plain(shared.keeper_version, 40)}.` : null),
-    shared.machines.length ? table("Machines that share this ledger", ["Machine", "Agents", "Moot", "Last seen", "Standing"],
-      shared.machines.map((row) => h("tr", { key: `${row.name} ${row.joined_at}` }, h("td", {}, plain(row.name, 60)), h("td", { class: "number" }, row.agents), h("td", {}, plain(row.version, 40)), h("td", {}, row.last_seen_at ? ago(row.last_seen_at) : row.here ? "here" : "never"), h("td", {}, row.has_left ? chip("neutral", "left") : row.is_revoked ? chip("bad", "taken off") : row.here ? chip("neutral", "this one") : ""))))
-      : shared.here ? null : empty("Nobody has joined yet: moot invite"),
+    shared.machines.length ? table("Machines that share this ledger", ["Machine", "Agents", "Moot", "Last seen", "Status"],
+      shared.machines.map((row) => h("tr", { key: `${row.name} ${row.joined_at}` }, h("td", {}, plain(row.name, 60)), h("td", { class: "number" }, row.agents), h("td", {}, plain(row.version, 40)), h("td", {}, row.last_seen_at ? ago(row.last_seen_at) : row.here ? "here" : "never"), h("td", {}, row.has_left ? chip("neutral", "left") : row.is_revoked ? chip("bad", "removed") : row.here ? chip("neutral", "this one") : ""))))
+      : shared.here ? null : empty("No machine has joined yet: moot invite"),
   ];
 }
 
@@ -44,7 +44,7 @@ function details(check) {
   return h("dl", {}, names.filter((name) => check.verdict[name]).map((name) => [h("dt", { key: `t${name}` }, name), h("dd", { key: `d${name}` }, say(check.verdict[name], 400))]));
 }
 
-// One history: its newest events, and the older ones when they are asked for.
+// One history: its newest events, and older ones on request.
 const older = new Map();
 
 export const stream = {
@@ -70,7 +70,7 @@ export const stream = {
   },
 };
 
-const AGENT_FACTS = [["tool", "Tool"], ["work", "Works on"], ["branch", "Branch"], ["worktree", "Worktree"], ["class", "Class"], ["status", "Standing"], ["family", "Family"], ["since", "Here since"], ["guarded", "Its edits"], ["custodian", "Key folder"], ["kid", "Key"], ["public", "Public key"]];
+const AGENT_FACTS = [["tool", "Tool"], ["work", "Works on"], ["branch", "Branch"], ["worktree", "Worktree"], ["class", "Class"], ["status", "Status"], ["family", "Family"], ["since", "Here since"], ["guarded", "Its edits"], ["custodian", "Key folder"], ["kid", "Key"], ["public", "Public key"]];
 
 export const agent = {
   reads: (name) => ({ shown: `/api/v1/agents/${encodeURIComponent(name)}`, mail: `/api/v1/mail?agent=${encodeURIComponent(name)}&limit=20`, scopes: `/api/v1/scopes?agent=${encodeURIComponent(name)}` }),

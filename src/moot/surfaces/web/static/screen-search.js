@@ -16,7 +16,7 @@ export const search = {
   reads: (words) => ({ found: `/api/v1/search?q=${encodeURIComponent(words || "")}` }),
   shows: [],
   draw({ found }) {
-    if (!found.items.length) return empty("Nothing holds all these words.");
+    if (!found.items.length) return empty("Nothing contains all these words.");
     return h("ul", { class: "rows" }, found.items.map((item) => h("li", { key: `${item.kind} ${item.id}`, class: "row" },
       h("div", { class: "line" }, h("span", { class: "kind" }, NAMES[item.kind] || item.kind), link(target(item), say(item.title, 200)), h("span", { class: "soft" }, say(item.kind === "entry" ? item.shown_in : item.id, 80))))));
   },

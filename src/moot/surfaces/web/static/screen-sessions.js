@@ -1,4 +1,4 @@
-// Sessions: cards in groups, a feed of what crossed, and the drawer with a conversation.
+// Sessions: cards in groups, a list of overlaps, and the drawer with a conversation.
 
 import { h, plain, say } from "./dom.js";
 import { alive, chip, empty, link, section, toWork, who, withdrawal } from "./parts.js";
@@ -20,9 +20,9 @@ export const sessions = {
         choice("agent", "Agent", [...new Set(cards.flatMap((card) => card.agents))].sort(), again),
         choice("state", "State", [...new Set(cards.map((card) => card.label))].sort(), again)),
       h("div", { key: "feed", class: "feed" }, groups.map((group) => drawGroup(group, namesOfKeyFolders(cards)))),
-      groups.length ? null : empty(cards.length ? "No card fits these filters." : "Nobody works here yet."),
-      section("What crossed", "crossed", overlaps(screen.incursions)),
-      section("Waits for an acceptance", "pending", pending(screen.pending)),
+      groups.length ? null : empty(cards.length ? "No card fits these filters." : "No agent works here yet."),
+      section("Overlaps", "crossed", overlaps(screen.incursions)),
+      section("Waits for acceptance", "pending", pending(screen.pending)),
     ];
   },
 };
@@ -54,7 +54,7 @@ function drawCard(card, folders) {
       h("h3", {}, card.work ? link(toWork(card.work), say(card.work, 80)) : who(card.owner)),
       card.work ? chip(TONES[card.label] || "neutral", card.label) : null),
     card.title ? h("p", { class: "title" }, say(card.title, 160)) : null,
-    h("p", { class: "line" }, card.owner ? [card.work ? who(card.owner) : null, alive(card.liveness, card.liveness, card.because), h("span", { class: "soft" }, ago(card.last_seen_at))] : h("span", { class: "soft" }, "nobody works on it")),
+    h("p", { class: "line" }, card.owner ? [card.work ? who(card.owner) : null, alive(card.liveness, card.liveness, card.because), h("span", { class: "soft" }, ago(card.last_seen_at))] : h("span", { class: "soft" }, "no agent works on it")),
     card.agents.length > 1 ? h("p", { class: "soft" }, "also ", card.agents.filter((a) => a !== card.owner).map((a) => [who(a), " "])) : null,
     card.branch || card.worktree ? h("p", { class: "place" }, card.branch ? ["on ", say(card.branch, 80), " "] : null, card.worktree ? ["in ", h("code", {}, plain(card.worktree, 160))] : null) : null,
     folders.has(card.key_folder) ? h("p", { class: "soft" }, "key in ", h("code", { title: plain(card.key_folder, 80) }, folders.get(card.key_folder))) : null,
@@ -69,7 +69,7 @@ function drawCard(card, folders) {
 }
 
 function pending(items) {
-  if (!items.length) return empty("Nothing waits for an acceptance.");
+  if (!items.length) return empty("Nothing waits for acceptance.");
   return h("ul", { class: "rows" }, items.map((item) => h("li", { key: item.id, class: "row" },
     h("div", { class: "line" }, chip("caution", item.label), who(item.from_agent), " to ", who(item.to_agent), h("span", { class: "soft" }, ago(item.created_at))),
     h("div", { class: "said" }, item.work ? [link(toWork(item.work), say(item.work, 80)), " "] : null, say(item.subject, 300)))));
@@ -83,16 +83,16 @@ export const conversation = {
   draw({ talk }) {
     return [
       talk.more ? empty(`${talk.more} older rows are not shown.`) : null,
-      talk.thread.length ? h("ol", { key: "thread", class: "thread" }, talk.thread.map(drawRow)) : empty("Nothing was said about it."),
+      talk.thread.length ? h("ol", { key: "thread", class: "thread" }, talk.thread.map(drawRow)) : empty("There are no events or messages about it."),
     ];
   },
 };
 
 const ROW_TONES = { HANDOFF: "good", BLOCKED: "caution", INCURSION: "bad", RESUME: "neutral", MESSAGE: "neutral" };
 const NAMES = {
-  subject: "Subject", summary: "Where it stands", next_action: "Next", blocker: "In the way", requested_action: "Needed", urgency: "Urgency",
-  requires_ack: "Acceptance", incursion_kind: "Overlap", owner_agent: "Owner", incoming_agent: "Came in", owner_liveness: "Owner is", resolution_hint: "What to do",
-  owner_alias: "Owner's helper", incoming_alias: "Helper that came in", blob_before: "File before", blob_after: "File after",
+  subject: "Subject", summary: "State", next_action: "Next", blocker: "Blocker", requested_action: "Needed", urgency: "Urgency",
+  requires_ack: "Acceptance", incursion_kind: "Overlap", owner_agent: "Owner", incoming_agent: "Incoming agent", owner_liveness: "Owner is", resolution_hint: "What to do",
+  owner_alias: "Owner's helper", incoming_alias: "Incoming helper", blob_before: "File before", blob_after: "File after",
   resume_reason: "Why", prior_session_agent: "Before", adopted_agent: "Now", evidence: "Evidence", bead_ids: "Work",
 };
 

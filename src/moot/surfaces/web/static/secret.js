@@ -6,7 +6,7 @@ const channel = new BroadcastChannel("moot-secret");
 let half = sessionStorage.getItem(HALF) || "";
 let hearNew = () => {};
 
-// After a restart somebody opens the new address: the tabs that were open before go on with it.
+// After a restart the user opens the new address in one tab: the other tabs then use it as well.
 channel.onmessage = ({ data }) => {
   if (data.ask && half) channel.postMessage({ half });
   if (data.entered) {
@@ -33,7 +33,7 @@ function keep(text) {
   sessionStorage.setItem(HALF, text);
 }
 
-// True once this tab may ask; the token leaves the address at once.
+// Returns true once this tab has access; removes the token from the address at once.
 export async function enter() {
   const token = location.pathname === "/enter" ? location.hash.slice(1) : "";
   if (location.pathname === "/enter") history.replaceState(null, "", "/");

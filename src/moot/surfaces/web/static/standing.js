@@ -1,5 +1,5 @@
-// How something that is being decided stands now, above its report: whose turn it is and how long,
-// what a parliament's clock shows, what a trace waits for, where a question is argued.
+// The current state of a decision, above its report: whose turn it is and how long, the clock of a
+// parliament, what a trace waits for, where a question is argued.
 
 import { h, plain, say } from "./dom.js";
 import { chip, link, toDecision, who } from "./parts.js";
@@ -31,14 +31,14 @@ function ofDebate(debate) {
   const last = Math.max(0, ...debate.entries.map((entry) => entry.round || 0));
   const { consensus } = debate;
   return [
-    ended ? null : ["Turn of", debate.may_speak.length ? names(debate.may_speak) : debate.open_entry ? [who(debate.open_entry.author), " writes now"] : "nobody: it waits for its operator"],
+    ended ? null : ["Turn of", debate.may_speak.length ? names(debate.may_speak) : debate.open_entry ? [who(debate.open_entry.author), " writes now"] : "no agent: it waits for its operator"],
     ended || !debate.deadline ? null : ["Time", debate.timed_out ? [chip("bad", "over"), " since ", moment(debate.deadline)] : [ago(debate.deadline), " it is over"]],
     used("Round", debate.round, Math.max(debate.round, last + debate.rounds_left)),
-    ["Stand for it", consensus.approvers.length ? names(consensus.approvers) : "nobody yet"],
+    ["For it", consensus.approvers.length ? names(consensus.approvers) : "no one yet"],
     consensus.rejecters.length ? ["Against it", names(consensus.rejecters)] : null,
     consensus.neutral.length || consensus.deferred.length ? ["Undecided", names([...consensus.neutral, ...consensus.deferred])] : null,
-    consensus.missing.length && !ended ? ["Not heard", names(consensus.missing)] : null,
-    consensus.score === null ? null : ["Agreement", `${Math.round(consensus.score * 100)} %, ${Math.round(consensus.threshold * 100)} % needed (${consensus.mode}${consensus.round ? `, round ${consensus.round}` : ""}${consensus.provisional ? ", still going on" : ""})`],
+    consensus.missing.length && !ended ? ["Not spoken yet", names(consensus.missing)] : null,
+    consensus.score === null ? null : ["Agreement", `${Math.round(consensus.score * 100)} %, ${Math.round(consensus.threshold * 100)} % needed (${consensus.mode}${consensus.round ? `, round ${consensus.round}` : ""}${consensus.provisional ? ", in progress" : ""})`],
   ];
 }
 
@@ -66,7 +66,7 @@ function ofTrace(trace) {
     ["Task", say(trace.task, 400)],
     ["Parts", h("span", { class: "line" }, roles.map(([role, agent]) => h("span", { key: role, class: "receiver" }, h("span", { class: "soft" }, role), who(agent))))],
     trace.intents.length ? ["Wants to run", trace.intents.map((intent) => h("div", { key: intent.id }, h("code", {}, plain((intent.command || [intent.tool]).join(" "), 300)), " ", chip(intent.risk === "low" ? "neutral" : "caution", `risk ${intent.risk}`), intent.waits_for_critic.length ? chip("caution", "waits for the critic") : null))] : null,
-    trace.running.length ? ["Runs now", trace.running.map((run) => h("div", { key: run.id }, h("code", {}, plain(run.tool, 80)), " since ", moment(run.since), run.alive === false ? chip("bad", "its process is gone") : null))] : null,
+    trace.running.length ? ["Runs now", trace.running.map((run) => h("div", { key: run.id }, h("code", {}, plain(run.tool, 80)), " since ", moment(run.since), run.alive === false ? chip("bad", "its process has exited") : null))] : null,
     ["Runs", `${trace.runs.completed} ended well, ${trace.runs.failed} failed`],
     ["Claims", trace.claims.length ? trace.claims.map((claim) => h("div", { key: claim.id }, h("code", {}, claim.id), " ", say(claim.text || "", 300), " ", claim.challenged ? chip("bad", "challenged") : chip("neutral", "stands"))) : "none yet"],
   ];

@@ -1,4 +1,4 @@
-// Times as people say them; the exact one is always in the element.
+// Times in words; the exact time is always in the element's title.
 
 import { h } from "./dom.js";
 
@@ -7,7 +7,7 @@ export function ago(text) {
   return h("time", { datetime: text, title: text }, since(text));
 }
 
-// The time of day, for what lasts since then or until then; with the day, unless it is today.
+// The time of day, with the day unless it is today.
 export function moment(text) {
   const when = new Date(Date.parse(text));
   if (Number.isNaN(when.getTime())) return text;
@@ -15,7 +15,7 @@ export function moment(text) {
   return h("time", { datetime: text, title: text, "data-fixed": "" }, `${day}${clock(when).slice(0, 5)}`);
 }
 
-// `5 s ago` goes on counting, whether or not anything is read again.
+// Keeps `5 s ago` up to date between reads.
 export function tickTimes(root) {
   for (const element of root.querySelectorAll("time[datetime]:not([data-fixed])")) {
     const text = since(element.getAttribute("datetime"));
@@ -23,7 +23,7 @@ export function tickTimes(root) {
   }
 }
 
-// A phone's clock, or one that was put right, may differ from the server's: the server's counts.
+// A phone's clock may differ from the server's: the server's counts.
 const MOST_APART = 5000;
 let ahead = 0;
 
