@@ -42,7 +42,7 @@ def test_verify_names_an_index_table_that_is_gone(project: Project, table: str) 
     data = project.json("verify").data
     (found,) = [row for row in data["findings"] if row["code"] == "index_damaged"]
     assert (table in found["message"], found["severity"]) == (True, "warning")
-    assert "the events are not touched" in found["message"]
+    assert "the events are not affected" in found["message"]
     assert data["integrity"] == "intact"
 
 

@@ -76,7 +76,7 @@ def test_an_undo_can_be_undone(project: Project) -> None:
     assert (project.root / "a.txt").read_text("utf-8") == "by a person\n"
     lines = project.run("undo", "a.txt", MOOT_AGENT=CRANE).out.splitlines()
     assert lines[0].endswith("a.txt: 14 bytes restored")
-    assert lines[1].startswith(f"  as left by {CRANE} (moot undo), 20")
+    assert lines[1].startswith(f"  left by {CRANE} (moot undo), 20")
     assert lines[2].startswith("  the content before that is kept as ")
 
 

@@ -89,7 +89,7 @@ def test_a_question_shows_first_answers_vote_and_where_it_was_argued(tab_of_all:
     assert "3 of 3" in shown
     assert "Postgres" in shown
     assert "3 approve: agreed" in shown
-    tab.see("First answers, before anyone heard the others", "#drawer .report")
+    tab.see("First answers", "#drawer .report")
     tab.page.locator("#drawer .standing-now a[href*='debate']").click()
     tab.page.locator("#drawer-title").get_by_text("(round 2)").wait_for()
 

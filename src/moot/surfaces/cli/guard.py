@@ -190,12 +190,12 @@ def _difference_lines(shown: versions.VersionDifference) -> Iterable[str]:
 def _restored_lines(restored: versions.RestoredVersion) -> Iterable[str]:
     version = restored.restored
     yield f"{visible(restored.file)}: {plural(version.size, 'byte')} restored"
-    yield f"  as {_origin(version)}"
+    yield f"  {_origin(version)}"
     if restored.replaced is not None:
         yield f"  the content before that is kept as {restored.replaced[:_SHORT]}"
 
 
 def _origin(version: versions.KnownVersion) -> str:
     if version.agent is None:
-        return f"it was {version.left_by}, {version.at}"
+        return f"as it was {version.left_by}, {version.at}"
     return f"left by {version.agent} ({visible(version.left_by)}), {version.at}"
