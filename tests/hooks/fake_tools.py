@@ -51,7 +51,7 @@ def started_by(
 
 
 def problems(project: Project, *words: str, folder: Path | None = None, **env: str) -> list[str]:
-    """The codes of what would keep our hook from running; each says how to mend it."""
+    """Return the codes of what keeps our hook from running; each has a fix."""
     guarded = GuardedPaths(project.root / ".moot", folder or project.root)
     found = find_guard_problems(started_by(project, *words, folder=folder, **env), guarded)
     assert all(one.message and one.hint for one in found)

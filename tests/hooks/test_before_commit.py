@@ -117,7 +117,7 @@ def test_without_moot_people_commit_and_agents_do_not(
 
 
 def test_a_session_that_cannot_be_checked_is_stopped(on_path: Project) -> None:
-    """Whoever runs in a tool's shell is an agent, though nobody can tell which one."""
+    """A process in a tool's shell is an agent, even if its name is unknown."""
     on_path.ledger.write_bytes(b"")
     code, err = commit(on_path, CODEX_SESSION_ID="6f64d8c2-0001")
     assert (code, "cannot be checked" in err) == (1, True)

@@ -234,7 +234,7 @@ def test_a_home_that_is_named_guards_the_session_from_every_worktree(project: Pr
 
 @pytest.mark.parametrize("home", [".moot", "", "trees/../.moot"])
 def test_a_worktree_inside_of_another_has_the_same_files(project: Project, home: str) -> None:
-    """`moot run` names the home to whoever it runs; the session stands in the outer worktree."""
+    """`moot run` names the home to its program; the session works in the outer worktree."""
     project.reserve(CRANE, "a.txt")
     tree = project.root / "trees" / "inner"
     assert project.git("worktree", "add", "-q", str(tree)).code == 0

@@ -471,7 +471,7 @@ def test_a_held_file_is_not_hidden_from_git(shared: Project, option: str) -> Non
 def test_the_commit_of_a_hidden_file_that_another_holds_is_seen(
     shared: Project, option: str
 ) -> None:
-    """`git status` says nothing of it, whoever has told git so."""
+    """`git status` does not list it, even if another agent told git so."""
     assert shared.git("update-index", option, "a.txt").code == 0
     assert shared.git("status", "--short").out.count("a.txt") == 0
     said = reason(asks(shared, "git commit -qm x a.txt"))

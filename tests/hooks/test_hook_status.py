@@ -63,8 +63,8 @@ def test_what_is_to_be_typed_really_mends_it(ready: Project) -> None:
         if name == "codex":  # its trust can only be stored by Codex itself
             continue
         for place in ("project", "second"):
-            while (mend := rows(ready)[place, name]["mend"]) is not None:
-                folder, _, words = mend.rpartition(" && ")
+            while (fix := rows(ready)[place, name]["mend"]) is not None:
+                folder, _, words = fix.rpartition(" && ")
                 where = shlex.split(folder)[1] if folder else None
                 moot, *rest = shlex.split(words)
                 assert moot == "moot"

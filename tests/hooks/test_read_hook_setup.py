@@ -71,7 +71,7 @@ def test_readings_are_matched_after_they_ended_and_never_before(
 
 
 def test_what_codex_trusts_stays_as_it_was(project: Project) -> None:
-    """It reads by its shell, whose hook is there: a changed entry would have to be trusted anew."""
+    """It reads by its shell, whose hook is there: a changed entry would need trust again."""
     project.ok("hook", "install", "codex")
     assert matchers(project, "codex", ".codex/hooks.json") == ["apply_patch|Bash"]
 

@@ -60,7 +60,7 @@ class Model:
         before_turn: Callable[[str, int], None] = _nothing_happens,
         meanwhile: Callable[[], None] | None = None,
     ) -> None:
-        """`sub_agents` are the steps of whoever was asked with that word. `before_turn` is called
+        """`sub_agents` are the steps of the agent asked with that word. `before_turn` is called
         with who (that word, or MAIN) and the turn's number, and may wait. `meanwhile` happens once,
         while the model thinks for the first time."""
         self.scripts: dict[str, Sequence[Step]] = {**(sub_agents or {}), MAIN: steps}

@@ -22,7 +22,7 @@ DEADLINE = 60.0
 
 
 class WatchedRun:
-    """Somebody watches as `name`; `lines` is what whoever started the run was told."""
+    """A run that watches as `name`; `lines` is what it printed for its user."""
 
     def __init__(self, project: Project, name: str) -> None:
         self.project = project
