@@ -13,7 +13,7 @@ from moot.api.guard.line_state import LineFile, load_lines
 from moot.lines.segments import list_line_authors
 from moot.surfaces.hooks.entry import Reply
 from moot.workspace.file_versions import FileVersions
-from tests.hooks.tool_calls import call, reason
+from tests.hooks.tool_calls import call, reason, told
 from tests.project import CRANE, OTTER, Project
 
 NUMBERS = count(1)
@@ -302,3 +302,45 @@ def test_a_command_that_cannot_be_read_still_finds_the_file_it_names(lines: Proj
         tool_input={"command": command},
     )
     assert CRANE in reason(lines.hook("claude", asked, OTTER))
+
+
+def test_an_edit_in_the_same_function_is_told_once(lines: Project) -> None:
+    edit(lines, OTTER, "a = 1\n", "a = 10\n")
+    replies = []
+    for number in range(2):
+        asked, reply = begin(lines, CRANE, old_string=f"b = {2 + number}\n", new_string="b = 3\n")
+        assert reply == Reply()
+        file = lines.root / FILE
+        file.write_text(file.read_text().replace(f"b = {2 + number}\n", "b = 3\n"))
+        done = {**asked, "hook_event_name": "PostToolUse", "tool_response": {"success": True}}
+        replies.append(lines.hook("claude", done, CRANE))
+    assert "amber-otter has uncommitted changes in the same function (Option.first)" in told(
+        replies[0]
+    )
+    assert "at lines 3-3" in told(replies[0])
+    assert replies[1] == Reply()
+
+
+def test_who_reads_a_file_is_told_whose_lines_are_not_committed(lines: Project) -> None:
+    edit(lines, OTTER, "a = 1\n", "a = 10\n")
+    edit(lines, OTTER, "d = 4\n", "d = 40\n")
+    read = call("claude-read-done", lines.root, FILE, session_id=f"session-{CRANE}")
+    said = told(lines.hook("claude", read, CRANE))
+    assert "amber-otter has not committed its changes at lines 3-3, 9-9." in said
+    assert "is held by" not in said
+    assert lines.hook("claude", read, CRANE) == Reply()
+
+
+def test_after_a_commit_the_lines_are_released(lines: Project) -> None:
+    edit(lines, OTTER, "a = 1\n", "a = 10\n")
+    asked = call(
+        "claude-bash",
+        lines.root,
+        session_id=f"session-{OTTER}",
+        tool_input={"command": "git commit -qam mine"},
+    )
+    assert lines.hook("claude", asked, OTTER) == Reply()
+    lines.git("commit", "-qam", "mine")
+    done = {**asked, "hook_event_name": "PostToolUse", "tool_response": {"stdout": ""}}
+    lines.hook("claude", done, OTTER)
+    assert lines.owners() == {}

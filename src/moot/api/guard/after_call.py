@@ -17,6 +17,7 @@ import msgspec
 from moot.api.guard.checks import note_incursions
 from moot.api.guard.copies import MOST_FILES_AT_ONCE, Copies, Editor
 from moot.api.guard.guarded_paths import GuardedPaths, find_guarded_paths
+from moot.api.guard.holders import LineNotice
 from moot.api.observed.sessions import ignoring_errors
 from moot.api.session import read_presence
 
@@ -30,10 +31,12 @@ if TYPE_CHECKING:
 
 class CallChanges(msgspec.Struct, frozen=True):
     """`noted` are INCURSIONs that are new on record, `files` what the call changed in its own
-    worktree and no other agent can have changed."""
+    worktree and no other agent can have changed. `shared` are functions in which another agent has
+    uncommitted lines too."""
 
     noted: tuple[Finding, ...]
     files: tuple[str, ...]
+    shared: tuple[LineNotice, ...] = ()
 
 
 class Inspector(NamedTuple):
@@ -63,24 +66,29 @@ def inspect_edit(
     from moot.api.guard.held_changes import index_by_key, reservations_around
 
     places = find_guarded_paths(paths, session.folder, session.home)
-    files, slipped = list[str](), list[str]()
+    files, slipped, shared = list[str](), list[str](), list[LineNotice]()
     held = index_by_key(inspector.others)
     for guarded in places:
         written = guarded.scopes
         with ignoring_errors():
-            written = tuple(_note_edit(session, guarded, inspector, call_id))
+            written = tuple(_note_edit(session, guarded, inspector, call_id, shared))
         if guarded.worktree_root == root:
             files += guarded.scopes
             slipped += [path for path in written if reservations_around(path, held)]
     name = inspector.editor.agent
     noted = note_incursions(session, tuple(slipped), root, name) if slipped else ()
-    return CallChanges(noted, tuple(files))
+    return CallChanges(noted, tuple(files), tuple(shared))
 
 
 def _note_edit(
-    session: Session, guarded: GuardedPaths, inspector: Inspector, call_id: str
+    session: Session,
+    guarded: GuardedPaths,
+    inspector: Inspector,
+    call_id: str,
+    shared: list[LineNotice],
 ) -> Iterator[str]:
-    """End an edit in the journal, note its result, and yield the files that it wrote.
+    """End an edit in the journal, note its result, and yield the files that it wrote. Functions in
+    which another agent has lines too are added to `shared`.
 
     Files that differ from what it announced, and are not surely its own, have an unknown author.
     """
@@ -114,23 +122,35 @@ def _note_edit(
             changed = {path: blob for path, blob in changed.items() if path not in unknown}
         copies.note_left(changed, editor, changed)
         journal.note_looks(str(root), present, looked_ns)
-        _note_lines(session, copies, present, call)
+        shared += _note_lines(session, copies, guarded, present, call)
         after = {(str(root), path): blob for path, blob in present.items()}
         journal.end(call, after, at_ns=looked_ns)
         yield from changed
 
 
-def _note_lines(session: Session, copies: Copies, paths: Iterable[str], call: Call) -> None:
-    """Store whose lines an edit wrote, while it is still open in the journal."""
+def _note_lines(
+    session: Session, copies: Copies, guarded: GuardedPaths, paths: Iterable[str], call: Call
+) -> list[LineNotice]:
+    """Store whose lines an edit wrote, while it is still open in the journal.
+
+    Return the functions in which another agent has uncommitted lines too.
+    """
     from moot.workspace.settings import holds_lines
 
     if not holds_lines(copies.root, session.env):
-        return
-    from moot.api.guard.line_state import load_lines
+        return []
+    from moot.api.guard.line_edits import claim_shared_units
+    from moot.api.guard.line_state import label_of_call, load_lines
 
     presence = read_presence(session.workspace)
-    for path in paths:
-        load_lines(copies, path, presence, call)
+    loaded = [load_lines(copies, path, presence, call) for path in paths]
+    label = label_of_call(presence, call)
+    return [
+        notice
+        for file in loaded
+        if file is not None
+        for notice in claim_shared_units(session, guarded.workspace, file, label)
+    ]
 
 
 def _report_doubtful(
@@ -210,8 +230,10 @@ def inspect_command(
     A command that only reads changed nothing, whatever others did meanwhile.
     """
     from moot.api.guard.call_journaling import copy_unreported_edits, find_background_processes
+    from moot.api.guard.line_edits import release_committed
     from moot.api.guard.shell.first_look import only_reads
     from moot.api.guard.stale_reads import note_printed
+    from moot.workspace.settings import holds_lines
 
     editor, root = inspector.editor, guarded.worktree_root
     noted, files, looked_ns = list["Finding"](), list[str](), time.time_ns()
@@ -221,6 +243,8 @@ def inspect_command(
             proved, files = _find_own_changes(session, command, copies, inspector, looked_ns)
             noted += _note_proved(session, proved, editor.agent)
         note_printed(copies, command.text, command.folder, editor)
+        if holds_lines(root, session.env):
+            release_committed(session, guarded)
         left = find_background_processes(command.call, (str(root), command.folder))
         copies.versions.journal.end(command.call, processes=left, at_ns=looked_ns)
     return CallChanges(tuple(noted), tuple(files))

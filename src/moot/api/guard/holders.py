@@ -79,6 +79,19 @@ class LineConflict(msgspec.Struct, frozen=True):
     holder: Holder | None = None
 
 
+class LineNotice(msgspec.Struct, frozen=True):
+    """Uncommitted lines of another agent in a file: `ranges` of first and last line, from 1.
+
+    `unit` is the function or class that these lines share with those of the agent who is told;
+    empty if they are all lines of the other agent in the file.
+    """
+
+    path: Quoted
+    agent: str
+    ranges: tuple[tuple[int, int], ...]
+    unit: Quoted = Quoted("")
+
+
 def region_of(scope: str, label: str) -> str:
     """Return the scope that stands for an agent's lines of a file."""
     return f"{scope}{REGION}{label}"
@@ -92,6 +105,11 @@ def file_of_region(key: str) -> str:
     """
     file, found, label = key.rpartition(REGION)
     return file if found and "/" not in label else key
+
+
+def is_region_of(key: str, file: str) -> bool:
+    """Return whether a reservation stands for an agent's lines of this file."""
+    return key != file and file_of_region(key) == file
 
 
 def describe_holder(

@@ -19,6 +19,7 @@ from moot.api.guard.holders import (
     REGION,
     Holder,
     LineConflict,
+    LineNotice,
     describe_holder,
     file_of_region,
     find_blockers,
@@ -36,7 +37,14 @@ from moot.api.guard.who_changed import Announced
 from moot.api.session import read_presence
 from moot.core.errors import StoreFailed
 from moot.core.text import Quoted
-from moot.lines.rules import Block, Obstacle, Reason, find_deleted_lines, find_obstacles
+from moot.lines.rules import (
+    Block,
+    Obstacle,
+    Reason,
+    find_deleted_lines,
+    find_obstacles,
+    list_blocks,
+)
 from moot.lines.segments import (
     Segments,
     apply_edits,
@@ -45,7 +53,7 @@ from moot.lines.segments import (
     list_agents,
 )
 from moot.lines.text import split_lines
-from moot.lines.units import find_unit
+from moot.lines.units import find_shared_units, find_unit
 
 if TYPE_CHECKING:
     from moot.api.guard.guarded_paths import GuardedPaths
@@ -82,10 +90,10 @@ def _is_empty(session: Session, presence: State, held: Reservation) -> bool:
     file = file_of_region(held.key)
     if file == held.key or not os.path.isfile(os.path.join(held.worktree, file)):
         return False
-    label = held.key[len(file) + len(REGION) :]
+    path, label = _split_region(held.key)
     try:
         with Copies(session.workspace.path, Path(held.worktree)) as copies:
-            loaded = load_lines(copies, file.removeprefix("./"), presence)
+            loaded = load_lines(copies, path, presence)
     except StoreFailed:
         return False
     if loaded is None or label in list_agents(loaded.state.segments):
@@ -307,3 +315,81 @@ def _find_holder(session: Session, guarded: GuardedPaths, region: str) -> Holder
     state = read_presence(session.workspace)
     exact = (each for each in conflicts if each.held.scope == region)
     return next((describe_holder(each, state) for each in exact), None)
+
+
+# What an agent is told about the lines of others.
+
+
+def describe_lines(
+    session: Session, guarded: GuardedPaths, regions: Iterable[Reservation]
+) -> list[LineNotice]:
+    """Return which lines of their files these reservations of lines stand for."""
+    presence = read_presence(session.workspace)
+    notices: list[LineNotice] = []
+    with Copies(guarded.workspace, guarded.worktree_root) as copies:
+        for held in regions:
+            file, label = _split_region(held.key)
+            loaded = load_lines(copies, file, presence)
+            if loaded is not None:
+                ranges = _list_ranges(loaded, label)
+                notices.append(LineNotice(Quoted(file), held.holder, ranges))
+    return notices
+
+
+def _split_region(key: str) -> tuple[str, str]:
+    file = file_of_region(key)
+    return file.removeprefix("./"), key[len(file) + len(REGION) :]
+
+
+def _list_ranges(file: LineFile, label: str) -> tuple[tuple[int, int], ...]:
+    blocks = (block for block in list_blocks(file.state.segments) if block.agent == label)
+    return tuple((block.start + 1, max(block.start + 1, block.end)) for block in blocks)
+
+
+def claim_shared_units(
+    session: Session, workspace: Path, file: LineFile, label: str
+) -> list[LineNotice]:
+    """Return the functions that have lines of this agent and of another one; each once."""
+    from moot.api.guard.notices import claim_notice
+
+    presence = read_presence(session.workspace)
+    lines = list(split_lines(file.content).lines)
+    mine = _list_shown_lines(file, label)
+    notices: list[LineNotice] = []
+    for other in _held_labels(session, presence, file.path, label):
+        shared = find_shared_units(lines, file.path, mine, _list_shown_lines(file, other))
+        for unit, found in shared.items():
+            told = "unit", session.tool_session_name, label, file.path, unit.name, other
+            if unit.name and claim_notice(workspace, *told):
+                first, last = min(found) + 1, max(found) + 1
+                notice = LineNotice(Quoted(file.path), other, ((first, last),), Quoted(unit.name))
+                notices.append(notice)
+    return notices
+
+
+def _list_shown_lines(file: LineFile, label: str) -> list[int]:
+    blocks = (block for block in list_blocks(file.state.segments) if block.agent == label)
+    return [line for block in blocks for line in range(block.start, block.end)]
+
+
+def release_committed(session: Session, guarded: GuardedPaths) -> None:
+    """Release the agent's lines in files in which it has no uncommitted line any more."""
+    from moot.protocols.presence import STREAM
+    from moot.protocols.presence.commands import Release
+
+    presence, root = read_presence(session.workspace), str(guarded.worktree_root)
+    name = session.actor()
+    requester = requester_of(session, presence, name)
+    empty = [
+        held.key
+        for held in presence.live
+        if REGION in held.key
+        and held.is_held_by(requester.name, requester.epoch)
+        and held.worktree == root
+        and _is_empty(session, presence, held)
+    ]
+    if empty:
+        release = Release(
+            scopes=tuple(empty), project_root=str(session.workspace.root), worktree=root
+        )
+        session.workspace.engine.execute(STREAM, release, name)

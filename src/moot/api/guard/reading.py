@@ -13,7 +13,13 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from moot.api.guard.holders import Holder, describe_holder, find_blockers
+from moot.api.guard.holders import (
+    Holder,
+    LineNotice,
+    describe_holder,
+    find_blockers,
+    is_region_of,
+)
 from moot.api.operation import operation
 from moot.api.session import read_presence
 from moot.core.errors import MootError
@@ -29,6 +35,7 @@ class ReadFiles(msgspec.Struct, frozen=True):
 
     agent: str | None = None
     holders: tuple[Holder, ...] = ()
+    lines: tuple[LineNotice, ...] = ()
 
 
 @operation("hook.after_read")
@@ -43,15 +50,18 @@ def after_read(session: Session, paths: Sequence[str]) -> ReadFiles:
 
     name: str | None = None
     told: list[Holder] = []
+    lines: list[LineNotice] = []
     for guarded in find_guarded_paths(paths, session.folder, session.home):
         if guarded.is_outer:
             continue
         there = session.in_workspace(guarded.workspace)
         name = there.known_actor()
         if name is not None:
-            told += _claim_holders(there, guarded, name)
+            claimed = list(_claim_holders(there, guarded, name))
+            told += [each for each in claimed if isinstance(each, Holder)]
+            lines += [each for each in claimed if isinstance(each, LineNotice)]
             _note_seen(there, guarded, name)
-    return ReadFiles(name, tuple(told))
+    return ReadFiles(name, tuple(told), tuple(lines))
 
 
 def _note_seen(session: Session, guarded: GuardedPaths, name: str) -> None:
@@ -68,7 +78,9 @@ def _note_seen(session: Session, guarded: GuardedPaths, name: str) -> None:
         find_unseen(copies, guarded.scopes, editor)
 
 
-def _claim_holders(session: Session, guarded: GuardedPaths, name: str) -> Iterator[Holder]:
+def _claim_holders(
+    session: Session, guarded: GuardedPaths, name: str
+) -> Iterator[Holder | LineNotice]:
     conflicts = _find_living(session, guarded, name)
     if not conflicts:
         return
@@ -81,7 +93,15 @@ def _claim_holders(session: Session, guarded: GuardedPaths, name: str) -> Iterat
 
     state = read_presence(session.workspace)
     reader = "read", session.tool_session_name, name, str(session.sub_agent or "")
-    for conflict in first_by_reservation(conflicts):
+    first = first_by_reservation(conflicts)
+    regions = [each.held for each in first if is_region_of(each.held.key, each.claim.key)]
+    if regions:
+        from moot.api.guard.line_edits import describe_lines
+
+        for notice in describe_lines(session, guarded, regions):
+            if claim_notice(guarded.workspace, *reader, notice.path, str(notice.ranges)):
+                yield notice
+    for conflict in (each for each in first if each.held not in regions):
         if claim_notice(guarded.workspace, *reader, str(conflict.held.fencing)):
             yield describe_holder(conflict, state)
 

@@ -20,6 +20,7 @@ from moot.api.guard.guarded_paths import (
     find_guarded_paths,
     require_no_missing_workspace,
 )
+from moot.api.guard.holders import LineNotice
 from moot.api.guard.notices import Waiting, claim_notice, delete_old_claims, take_waiting
 from moot.api.guard.unmerged import UnmergedChange, claim_untold, look_for_unmerged
 from moot.api.operation import operation
@@ -116,13 +117,15 @@ class StartedSession(msgspec.Struct, frozen=True):
 class EndedCall(msgspec.Struct, frozen=True):
     """The result of a call: new `incursions` on record, and what waits.
 
-    `unmerged` are changes of the edited files elsewhere that are not merged here.
+    `unmerged` are changes of the edited files elsewhere that are not merged here. `shared` are
+    functions that the edit changed and in which another agent has uncommitted lines too.
     """
 
     agent: str
     incursions: tuple[Finding, ...]
     waiting: Waiting
     unmerged: tuple[UnmergedChange, ...] = ()
+    shared: tuple[LineNotice, ...] = ()
 
 
 class StoppingSession(msgspec.Struct, frozen=True):
@@ -291,7 +294,7 @@ def after_call(session: Session, call: ToolCall) -> EndedCall | None:
     there.workspace.beat_if_due(name)
     _record_use(there, call, name, look.files, alias)
     unmerged = _claim_unmerged(there, call) if call.tells_unmerged else ()
-    return EndedCall(name, look.noted, waiting, unmerged)
+    return EndedCall(name, look.noted, waiting, unmerged, look.shared)
 
 
 def _claim_unmerged(session: Session, call: ToolCall) -> tuple[UnmergedChange, ...]:

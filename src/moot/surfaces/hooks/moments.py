@@ -112,6 +112,10 @@ def after(call: HookCall, session: Session) -> str:
                 noted=join("; ", noted),
             )
         )
+    if ended.shared:
+        from moot.surfaces.hooks.reasons import explain_shared
+
+        lines.append(explain_shared(ended.shared))
     if ended.unmerged:
         lines.append(_unmerged_line(ended.unmerged))
     if command is not None:
@@ -203,14 +207,17 @@ def _held_line(call: HookCall, session: Session, files: Sequence[str]) -> OwnTex
     from moot.api.guard import reading
 
     read = reading.after_read(session, files)
-    if not read.holders or read.agent is None:
+    if not (read.holders or read.lines) or read.agent is None:
         return OwnText()
     from moot.api.guard.notices import find_tool_names
-    from moot.surfaces.hooks.reasons import explain_read
+    from moot.surfaces.hooks.reasons import explain_read, explain_read_lines
 
+    lines = explain_read_lines(read.lines) if read.lines else OwnText()
+    if not read.holders:
+        return lines
     moot = _moot_command(call.tool, session, read.agent)
     tool_name = find_tool_names(call.tool.name, session)
-    return explain_read(read.holders, moot, tool_name)
+    return join("\n", (explain_read(read.holders, moot, tool_name), lines))
 
 
 def _printed_line(call: HookCall, session: Session, command: str) -> OwnText:

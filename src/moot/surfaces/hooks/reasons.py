@@ -11,7 +11,7 @@ from moot.core.text import OwnText, join, one_line, quote_names, say, shell_word
 if TYPE_CHECKING:
     from moot.api.guard.commands import CommandVerdict, EndangeredFiles
     from moot.api.guard.edits import UnseenChange
-    from moot.api.guard.holders import Holder, LineConflict
+    from moot.api.guard.holders import Holder, LineConflict, LineNotice
     from moot.api.guard.notices import ToolName
     from moot.core.errors import MootError
 
@@ -125,6 +125,51 @@ def _line_conflict(conflict: LineConflict) -> OwnText:
         _LINE_REASONS[conflict.reason], line=conflict.line, agent=conflict.agent, text=shown
     )
     return join(" ", (where, reason))
+
+
+def explain_read_lines(notices: Sequence[LineNotice]) -> OwnText:
+    """Tell which lines of a file that the agent has read another agent has not committed yet."""
+    sentences = [
+        say(
+            "{path}: {agent} has not committed its changes at {ranges}.",
+            path=notice.path,
+            agent=notice.agent,
+            ranges=_ranges(notice),
+        )
+        for notice in notices[:SHOWN]
+    ]
+    if len(notices) > SHOWN:
+        sentences.append(say("So have {more} more.", more=len(notices) - SHOWN))
+    return join(" ", (_MOOT, *sentences, _ONLY_THESE))
+
+
+_ONLY_THESE: Final = OwnText("Moot refuses edits of lines that another agent has not committed.")
+
+
+def explain_shared(notices: Sequence[LineNotice]) -> OwnText:
+    """Tell that another agent has uncommitted lines in a function that the agent has edited."""
+    sentences = [
+        say(
+            "Your edit of {path} was written. {agent} has uncommitted changes in the same function"
+            " ({unit}), at {ranges}: make sure that both work together.",
+            path=notice.path,
+            agent=notice.agent,
+            unit=notice.unit,
+            ranges=_ranges(notice),
+        )
+        for notice in notices[:SHOWN]
+    ]
+    return join(" ", (_MOOT, *sentences))
+
+
+def _ranges(notice: LineNotice) -> OwnText:
+    shown = [say("{first}-{last}", first=a, last=b) for a, b in notice.ranges[:_SHOWN_RANGES]]
+    more = len(notice.ranges) - len(shown)
+    text = say("lines {shown}", shown=join(", ", shown))
+    return say("{text} and {more} more places", text=text, more=more) if more else text
+
+
+_SHOWN_RANGES: Final = 8
 
 
 def _refusal(sentences: Sequence[OwnText], advice: OwnText) -> OwnText:
