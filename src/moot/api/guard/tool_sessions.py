@@ -20,7 +20,7 @@ from moot.api.guard.guarded_paths import (
     find_guarded_paths,
     require_no_missing_workspace,
 )
-from moot.api.guard.holders import LineNotice
+from moot.api.guard.holders import LineNotice, requester_of, reservations_in_the_way
 from moot.api.guard.notices import Waiting, claim_notice, delete_old_claims, take_waiting
 from moot.api.guard.unmerged import UnmergedChange, claim_untold, look_for_unmerged
 from moot.api.operation import operation
@@ -358,7 +358,6 @@ def _find_command(
 def _make_inspector(session: Session, editor: Editor) -> Inspector:
     """Return who inspects, what others hold against it, and what it holds itself."""
     from moot.api.guard.after_call import Inspector
-    from moot.api.guard.holders import requester_of, reservations_in_the_way
     from moot.protocols.presence.model import name_with_alias
 
     state = read_presence(session.workspace)
