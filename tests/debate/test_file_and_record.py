@@ -24,7 +24,7 @@ from moot.protocols.debate.drafts import EntryDraft
 from moot.protocols.debate.machine import MACHINE
 from moot.protocols.debate.views import view_status
 from moot.store.sqlite import SqliteStore
-from moot.workspace.relocatable_store import StoreWherever
+from moot.workspace.relocatable_store import RelocatableStore
 from moot.workspace.workspace import Workspace
 from tests.cli.damage import edit, of
 from tests.debate.sessions import entry, session
@@ -288,7 +288,7 @@ def test_a_retry_after_a_failed_commit_signs_the_entry_that_stands_there(
     file = new(place)
     monkeypatch.setattr("moot.store.sqlite.read_only.SqliteStore", Uncommitted)
     with opened(place) as space:
-        assert isinstance(space.store, StoreWherever)
+        assert isinstance(space.store, RelocatableStore)
         store = space.store._store
         assert isinstance(store, Uncommitted)
         store.failing = True

@@ -273,7 +273,7 @@ def test_a_damaged_note_is_not_built_upon() -> None:
 def test_a_tree_that_the_last_note_was_not_made_of_is_not_built_upon(
     level: int, gone: bool
 ) -> None:
-    """Whoever may write the file may write the tree; the new note would sign for it."""
+    """A user who may write the file may write the tree; the new note would sign it."""
     world = toy_world()
     for number in range(4):
         world.engine.execute(f"toy/{number}", jot("a"), OTTER)

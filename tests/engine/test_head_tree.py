@@ -1,4 +1,4 @@
-"""The head tree made anew from what is pinned: kept only if the newest note was made of it."""
+"""The head tree, computed again from the pinned heads: kept only if the newest note signed it."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def test_before_the_first_checkpoint_there_is_no_tree_to_mend() -> None:
     assert everything(world) == before
 
 
-# What a rebuild does not mend: its signature is missing.
+# What a rebuild does not fix: its signature is missing.
 
 
 def refused(world: World) -> Tampered:
@@ -217,7 +217,7 @@ def test_a_stream_cut_behind_what_is_pinned_is_not_made_to_fit(forged: bool) -> 
     else:
         damage(world, DAMAGES["none left"])
     assert isinstance(world.store, MemoryStore)
-    world.store._tables.rows.clear()  # an index to mend as well: it is not
+    world.store._tables.rows.clear()  # the index is damaged as well, and is not rebuilt
     error = refused(world)
     assert error.code == "tree_damaged"
     assert forged or f"event 2 of {B}" in str(error)

@@ -1,4 +1,4 @@
-"""Everything derived can be made anew, and differences are named before they are mended."""
+"""Everything derived can be computed again; differences are named before they are fixed."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ def test_a_record_that_does_not_hold_stops_it_and_nothing_changes() -> None:
 
 
 def test_only_what_is_proved_is_signed_again(world: World) -> None:
-    """Without the checkpoint key rows are mended and snapshots wait for whoever has it."""
+    """Without the checkpoint key rows are fixed; snapshots wait for a process that has it."""
     engine = Engine(world.store, _NoKeys(), world.trust, world.clock)
     with world.store.write() as change:
         change.clear_rows()

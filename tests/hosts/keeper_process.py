@@ -29,7 +29,7 @@ def end_all() -> None:
 
 
 class KeeperProcess:
-    """A keeper of a project's ledger. The first one chooses a port; whoever comes after it takes
+    """A keeper of a project's ledger. The first one chooses a port; the next ones take
     the same, so that machines find it again."""
 
     def __init__(self, project: Project, port: int = 0, *options: str, **settings: str) -> None:

@@ -80,13 +80,13 @@ class CutLine:
             end.close()
 
     def cut(self) -> None:
-        """Nobody gets through until `mend`."""
+        """Nobody gets through until `repair`."""
         self.is_cut = True
         for end in self._open:
             with suppress(OSError):
                 end.shutdown(socket.SHUT_RDWR)
 
-    def mend(self) -> None:
+    def repair(self) -> None:
         self.is_cut = False
 
     def close(self) -> None:

@@ -43,7 +43,7 @@ MACHINES = 5
 def test_thirty_agents_on_overlapping_scopes_never_have_two_owners(
     kept: KeptLedger, tmp_path: Path
 ) -> None:
-    """From the record: whoever reserves holds it alone until it is released."""
+    """From the record: an agent that reserves holds it alone until it is released."""
     machines = [
         kept.join(tmp_path / f"m{n}" / "project", tmp_path / f"m{n}" / "keys", f"machine-{n}")
         for n in range(MACHINES)

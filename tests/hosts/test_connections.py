@@ -1,4 +1,4 @@
-"""One thread serves all lines: whoever is slow, silent, greedy or broken holds up nobody else."""
+"""One thread serves all connections: a slow, silent, greedy or broken one does not block others."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ def test_one_that_reads_slowly_gets_all_of_it(place: Place) -> None:
 
 
 def test_one_that_sends_and_sends_is_read_only_a_little_ahead(place: Place) -> None:
-    """While its question waits for an answer the rest stays with whoever sends it."""
+    """While its question waits for an answer the rest stays with its sender."""
     with closing(place.secured()) as greedy:
         greedy.sendall(frame_of(b"later"))
         greedy.settimeout(0.5)
@@ -266,7 +266,7 @@ def test_an_answer_for_a_line_that_has_ended_goes_nowhere(place: Place) -> None:
 
 
 def test_nothing_is_done_aside_for_a_line_that_has_ended(place: Place) -> None:
-    """Nor are questions kept that wait for that: whoever ends lines and begins anew could fill the
+    """Nor are waiting questions kept: a client that reconnects again and again could fill the
     memory with them."""
     busy = [place.secured() for _ in range(listener.BACKGROUND_THREADS)]
     for line in busy:

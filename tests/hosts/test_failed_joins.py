@@ -156,7 +156,7 @@ def test_a_machine_whose_host_has_a_long_name_can_join(
     _clone(project, tmp_path / "laptop").ok("init", "--join", word, "--name", name)
 
 
-# Once more ----------------------------------------------------------------------------------------
+# Joining again ------------------------------------------------------------------------------------
 
 
 def _join(project: Project, machine: Project, name: str) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""While another process holds the ledger's lock, a keeper records nothing, and answers whoever asks
+"""While another process holds the ledger's lock, a keeper records nothing, and answers each client
 for news."""
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def test_several_commands_that_waited_are_all_recorded(
 def test_a_command_of_a_line_that_has_ended_is_not_recorded_any_more(
     kept: KeptLedger, laptop: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whoever asks again gets it recorded; nobody is told of it otherwise."""
+    """A repeated question gets it recorded; otherwise no machine sees it."""
     asked: list[wire.Commit] = []
 
     def catch(_engine: JoinedEngine, question: wire.Commit, *_: object) -> None:

@@ -153,7 +153,7 @@ def test_a_keeper_that_shows_two_machines_two_histories_cannot_bring_them_togeth
 def test_a_state_that_the_keeper_sums_up_wrongly_is_found_by_the_doctor(
     kept: KeptLedger, laptop: Project, desktop: Project
 ) -> None:
-    """A snapshot is the ledger's own word, and whoever keeps it can sign any. The events say
+    """The ledger's own key signs snapshots, so its keeper can sign any. The events say
     otherwise, and nobody has to believe it."""
     assert reserve(laptop, OTTER, "src/a.py") == ""
     with kept.project.workspace() as workspace, workspace.store.write() as change:

@@ -26,7 +26,7 @@ def database() -> Iterator[str]:
 def test_a_keeper_goes_on_where_its_ledger_was_moved_to(
     kept: KeptLedger, laptop: Project, database: str
 ) -> None:
-    """There and back; nobody is stopped or started anew."""
+    """There and back; no process is stopped or restarted."""
     assert reserve(laptop, OTTER, "src/a.py") == ""
     for number, place in enumerate((database, "file")):
         kept.project.ok("ledger", "move", place)
@@ -39,7 +39,9 @@ def test_a_keeper_goes_on_where_its_ledger_was_moved_to(
 def test_what_is_recorded_in_the_new_place_is_read_by_whoever_had_the_old_one_open(
     kept: KeptLedger, laptop: Project, database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("moot.workspace.relocatable_store.LOOK_EVERY", 0.0)  # all of this is quick
+    monkeypatch.setattr(
+        "moot.workspace.relocatable_store.CHECK_INTERVAL", 0.0
+    )  # all of this is quick
     kept.project.ok("agent", "register", CRANE)
     with kept.project.workspace() as page:
         before = page.engine.registry()

@@ -182,7 +182,7 @@ def test_a_person_is_admitted_by_one_who_sits_at_the_keeper(
 def test_whoever_consents_is_told_what_the_machine_is_called_now(
     alice: KeptLedger, laptop: Project, typed: dict[str, str]
 ) -> None:
-    """Whoever is invited can say that it has the key folder of one that was taken off."""
+    """An invited machine can claim the key folder of one that was revoked."""
     alice.project.ok("machine", "revoke", "laptop")
     assert join_workspace(laptop.root, KeyFolder(laptop.keys), alice.invite(), "stranger", "")
     word = ask_to_be_admitted(laptop, typed)
@@ -311,7 +311,7 @@ def test_a_damaged_word_admits_nobody(
 def test_a_second_key_of_a_waiting_name_is_another_word(
     alice: KeptLedger, laptop: Project, typed: dict[str, str], tmp_path: Path
 ) -> None:
-    """Whoever forgot the passphrase begins anew; what was admitted counts."""
+    """A person who forgot the passphrase starts again; what was admitted counts."""
     first = ask_to_be_admitted(laptop, typed)
     other = tmp_path / "other-passphrase"
     other.write_text("another passphrase altogether")

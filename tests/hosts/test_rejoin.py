@@ -1,4 +1,4 @@
-"""A keeper that lost its list of machines: each joins once more where it is, with what it has."""
+"""A keeper that lost its list of machines: each machine joins again with its copy and keys."""
 
 from __future__ import annotations
 

@@ -11,18 +11,18 @@ import pytest
 from moot.core.errors import StoreFailed
 from moot.core.ledger import Store
 from moot.store.sqlite import SqliteStore
-from moot.workspace.relocatable_store import StoreWherever, find_place
+from moot.workspace.relocatable_store import RelocatableStore, find_location
 from tests.store.contract import OpenAgain, StoreContract
 
 
 def open_there(folder: Path) -> Store:
-    place = find_place(folder)
+    place = find_location(folder)
     assert place is not None
 
     def reopen() -> Store:
         return SqliteStore(folder / "ledger.db")
 
-    store: Store = StoreWherever(folder, reopen(), place, reopen)  # type: ignore[assignment]
+    store: Store = RelocatableStore(folder, reopen(), place, reopen)  # type: ignore[assignment]
     return store
 
 

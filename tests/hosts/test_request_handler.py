@@ -90,7 +90,7 @@ def test_a_checkpoint_comes_with_what_is_new(engine: JoinedEngine, desktop: Proj
 def test_what_is_refused_is_not_called_recorded_because_it_names_no_place(
     kept: KeptLedger, engine: JoinedEngine
 ) -> None:
-    """Whoever names places that are recorded has asked before; nothing is no such place."""
+    """A question with recorded positions was asked before; one without positions was not."""
     job = wire.pack_job(Job(STREAM, Ask(title="x", of=OTTER), OTTER))
     follow, before = engine._copy.position(), events_of(kept.project)
     late = wire.Commit(follow, engine.clock() - 2 * MAX_CLOCK_DIFFERENCE, False, (job,), (), ())

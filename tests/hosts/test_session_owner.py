@@ -238,7 +238,7 @@ def test_what_is_no_session_does_not_move(
 def test_what_comes_along_was_at_home_on_the_same_machine(
     kept: KeptLedger, laptop: Project, desktop: Project, debate: str
 ) -> None:
-    """Whoever names more streams than belong together gets no more."""
+    """Streams that do not belong to the session do not move with it."""
     other = desktop.ok("ask", "Ship it?", "--with", "rules:approve,rules:approve")["decision"]["id"]
     theirs = home_of(kept, f"decision/{other}")
     streams = (debate, f"decision/{other}", "presence", "debate/none")

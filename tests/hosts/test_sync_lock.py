@@ -31,7 +31,7 @@ def test_one_at_a_time_has_the_lock(tmp_path: Path) -> None:
     assert first.try_acquire()
     assert not second.try_acquire()
     second.release()
-    assert not second.try_acquire(), "whoever has it not gives nothing up"
+    assert not second.try_acquire(), "a process without the lock releases nothing"
     first.release()
     first.release()
     assert second.try_acquire()

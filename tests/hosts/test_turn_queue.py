@@ -52,14 +52,14 @@ def lines(count: int) -> tuple[Turns, list[ClientConnection]]:
 def test_a_few_commands_in_one_turn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(turns_module, "MAX_COMMITS_PER_TURN", 3)
     turns, (first, second) = lines(2)
-    assert not turns.keep_turn(first), "whoever has no turn keeps none"
+    assert not turns.keep_turn(first), "without a turn there is none to keep"
     assert first.take("a") == [True]
     assert [turns.keep_turn(first) for _ in range(3)] == [True, True, False]
     assert not turns.keep_turn(second)
     first.release()
     assert not turns.keeps_turn(first)
     assert second.take("a") == [True]
-    assert turns.keep_turn(second), "each turn counts anew"
+    assert turns.keep_turn(second), "each turn counts from zero"
 
 
 @pytest.mark.usefixtures("clock")

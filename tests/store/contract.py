@@ -205,7 +205,7 @@ def move_everything(change: WriteTransaction) -> None:
     change.put_heartbeat(heartbeat("amber-otter", 2_000))
     change.put_cursor("amber-otter", "inbox", 9)
     change.put_note("note two\n", {(0, 0): b"moved"}, change.moved_heads())
-    change.set_nodes({(0, 1): b"anew"})
+    change.set_nodes({(0, 1): b"again"})
     change.drop_snapshot("example/a")
     change.keep_fork(record("example/a", 2, b"second"))
 

@@ -149,7 +149,7 @@ def test_a_folder_that_cannot_be_written_is_a_clear_error(tmp_path: Path) -> Non
 def test_a_blob_and_its_name_are_durable_when_put_returns(
     folder: FileArtifacts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, already: bool
 ) -> None:
-    """Also one that is there already: whoever put it may not have come to its last sync."""
+    """Also one that is there already: its writer may have died before its last sync."""
     place = hashlib.sha256(b"data").hexdigest()
     if already:
         folder.put(b"data", "text/plain")

@@ -41,7 +41,7 @@ def spin(microseconds: int) -> None:
 
 
 def check_after_kill(path: Path, told: list[Ack]) -> None:
-    """Reopen as the next process would, check everything, and append once more."""
+    """Reopen as the next process would, check everything, and append again."""
     store = SqliteStore(path)
     require_acknowledged(check_ledger(store), told)
     engine = join(store)

@@ -1,4 +1,4 @@
-"""The log is moved into the file beside whoever writes, and nobody notices."""
+"""The log is moved into the file while others write, without blocking them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A ledger file that lost tables of its indexes: made anew from whole events, else left alone."""
+"""A ledger file that lost index tables: created again from complete events, else left alone."""
 
 from __future__ import annotations
 

@@ -116,7 +116,7 @@ DAMAGE = {"store_damaged", "stream_missing", "tampered"}
 def test_a_forged_tail_is_noticed_and_never_an_older_history_to_write_on(
     ledger: Path, how: str, warm: bool
 ) -> None:
-    """Whoever had read it before may go on with what was true."""
+    """A process that had read it before may continue with what was true."""
     before = {"example/x": 1, "example/y": 0, "example/new": -1}
     refused = set()
     with closing(SqliteStore(ledger)) as store:

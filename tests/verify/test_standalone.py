@@ -2126,7 +2126,7 @@ def test_the_command_prints_the_verdict_the_facets_and_what_it_did_not_check(
 def test_a_reader_that_has_read_enough_is_left_in_peace(
     files: tuple[Path, Path], options: list[str]
 ) -> None:
-    """The verdict is the exit status, whoever listens."""
+    """The verdict is the exit status, even without a reader."""
     bundle, trust = files
     command = [sys.executable, str(FILE), str(bundle), *options]
     for rest, status in ((["--trust", str(trust)], 0), ([], 1)):

@@ -21,7 +21,7 @@ _TIDY = (
 
 
 def cut(ledger: Path, stream: str, events: int = 1, moved: bool = True) -> None:
-    """The newest events of one stream; `moved`: it is to be pinned anew as it is now."""
+    """The newest events of one stream; `moved`: the next checkpoint pins it as it is now."""
     with closing(sqlite3.connect(ledger, isolation_level=None)) as db:
         number, seq = _place(db, stream)
         left = seq - events

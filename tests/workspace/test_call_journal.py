@@ -184,9 +184,9 @@ def test_an_edit_whose_end_nobody_tells_is_looked_at_until_it_is_settled(
     other = journal.begin(a_call("c2", tells_end=False))
     journal.begin(a_call("c3"))
     assert [call.number for call in journal.list_untold()] == [proved, other]
-    journal.settle_untold(read(journal, proved), {("/w", "a.txt"): "2"}, is_over=True)
+    journal.end_by_files(read(journal, proved), {("/w", "a.txt"): "2"}, is_over=True)
     assert read(journal, proved).files[0].after == "2"
-    journal.settle_untold(read(journal, other), {}, is_over=False)
+    journal.end_by_files(read(journal, other), {}, is_over=False)
     assert journal.list_untold() == []
     assert read(journal, proved).ended_ns is not None
     assert read(journal, other).ended_ns is None
@@ -223,7 +223,7 @@ def test_who_spoke_is_known_by_name_and_session(journal: CallJournal) -> None:
     journal.hear("s1", "amber-otter")
     journal.hear("s2", "")
     journal.begin(a_call(session="s3"))
-    assert journal.list_heard() == {"s1", "s2", "s3", "amber-otter"}
+    assert journal.list_active_names() == {"s1", "s2", "s3", "amber-otter"}
 
 
 def test_the_oldest_of_very_many_are_forgotten(
@@ -266,4 +266,4 @@ def test_calls_and_sessions_of_yesterday_are_forgotten(
     last = journal.begin(a_call("c4", session="s2"))
     kept = [call.number for call in journal.list_overlapping(*ALWAYS)]
     assert kept == [last, still_open, today]
-    assert journal.list_heard() == {"s1", "s2", "amber-otter"}
+    assert journal.list_active_names() == {"s1", "s2", "amber-otter"}

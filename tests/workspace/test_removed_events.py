@@ -291,8 +291,8 @@ def test_a_damaged_tree_is_mended_by_a_rebuild_which_the_doctor_names(lists: Thr
         if found["code"] == "tree_damaged"
     )
     assert (found["severity"], "moot ledger rebuild" in found["hint"]) == ("error", True)
-    (mended,) = project.ok("ledger", "rebuild")["findings"]
-    assert (mended["code"], mended["where"]) == ("tree_differs", found["where"])
+    (fixed,) = project.ok("ledger", "rebuild")["findings"]
+    assert (fixed["code"], fixed["where"]) == ("tree_differs", found["where"])
     assert project.ok("ledger", "checkpoint")["made"] is True
     assert project.ok("ledger", "doctor")["findings"] == []
     assert lists.verdict() == "valid"
@@ -542,7 +542,7 @@ def test_a_damaged_checkpoint_locks_nobody_out(lists: ThreeLists, damage: str) -
 
 
 def test_where_no_note_signs_the_tree_none_of_it_is_signed_for(lists: ThreeLists) -> None:
-    """Whoever takes the notes away can write any leaf there: an event that never was."""
+    """An intruder who removes the notes can write any leaf: an event that never existed."""
     for file in lists.keys.path.glob("kept.db*"):
         file.unlink()
     removing_events.run(lists.ledger, "DELETE FROM notes", "UPDATE nodes SET hash = zeroblob(32)")

@@ -184,7 +184,7 @@ def test_a_snapshot_of_a_history_that_was_made_anew_is_dropped_too(lists: ThreeL
     kept = removing_events.snapshots(lists.ledger)
     removing_events.cut(lists.ledger, REGISTRY, 8)
     with lists.open() as space:
-        engine = space.engine_despite_loss()
+        engine = space.engine_ignoring_loss()
         space.engine = engine
         for number in range(7):
             add(space, f"wren-{number}")

@@ -70,15 +70,15 @@ def test_the_stricter_file_counts(tmp_path: Path, repository: str, own: str, win
     [
         ('[protect]\nunmergd = "block"\n', "bad_setting", "did you mean protect.unmerged?"),
         ('[protct]\nunmerged = "block"\n', "bad_setting", "did you mean protect.unmerged?"),
-        ('[zzz]\nqqq = "block"\n', "bad_setting", "take it out of "),
+        ('[zzz]\nqqq = "block"\n', "bad_setting", "remove it from "),
         ('unmerged = "block"\n', "bad_setting", ""),
         ('[protect]\nunmerged = "off"\n', "bad_setting", 'protect.unmerged is "tell" or "block"'),
         ("[protect]\nunmerged = true\n", "bad_setting", 'protect.unmerged is "tell" or "block"'),
         ("[protect]\nunmerged.deep = 1\n", "bad_setting", ""),
-        ("[protect\n", "settings_unreadable", "mend the file"),
-        ("[protect]\nunmerged = ", "settings_unreadable", "mend the file"),
-        ("x = " + "[" * 5000, "settings_unreadable", "mend the file"),
-        ("#" * 70_000, "settings_unreadable", "mend the file"),
+        ("[protect\n", "settings_unreadable", "fix the file"),
+        ("[protect]\nunmerged = ", "settings_unreadable", "fix the file"),
+        ("x = " + "[" * 5000, "settings_unreadable", "fix the file"),
+        ("#" * 70_000, "settings_unreadable", "fix the file"),
     ],
 )
 def test_a_bad_file_is_refused_and_the_guard_takes_the_strictest(
@@ -114,7 +114,7 @@ def test_a_repository_may_not_set_what_is_the_users(
     with pytest.raises(Malformed) as refused:
         read_settings(tmp_path, None)
     assert refused.value.code == "bad_setting"
-    assert "for a user's own settings" in str(refused.value)
+    assert "only a user's own settings" in str(refused.value)
 
 
 def test_where_a_users_own_file_is(tmp_path: Path) -> None:

@@ -20,8 +20,8 @@ _START: Final = time.perf_counter()
 
 
 class DebugLines:
-    """Prints what it is told. It never fails: whoever debugs a command wants that command to go on
-    when the other end of the pipe has gone."""
+    """Prints each step of a command. Never fails: the command must continue even if the reader of
+    the pipe has exited."""
 
     def __init__(self) -> None:
         self._last = _START

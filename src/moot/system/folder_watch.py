@@ -1,7 +1,7 @@
-"""Being told by the system when something in some folders changes.
+"""Watch folders for changes, with the system's notifications.
 
-Each folder is watched by itself, without those below it: what git ignores below a folder may be
-huge. `TooManyWatches` is raised where the system sets a limit: whoever watches must compare then.
+Each folder is watched without its subfolders: those that git ignores may be huge. Raises
+`TooManyWatches` at the system's limit: the caller must then compare the files itself.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ class TooManyWatches(Exception):
 def watch_folders(
     folders: Sequence[Path], over: Event, pause_millis: int
 ) -> Iterator[frozenset[str]]:
-    """The paths that changed, again and again until `over` is set.
+    """Yield the paths that changed, again and again until `over` is set.
 
-    After `pause_millis` without a change it is an empty set, so that whoever watches can look
-    whether other folders matter by now. Folders that are gone, or not ours to read, are left out.
+    Yields an empty set after `pause_millis` without a change, so that the caller can check for new
+    folders. Skips folders that are missing or unreadable.
     """
     from watchfiles import watch
 

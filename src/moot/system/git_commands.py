@@ -1,6 +1,6 @@
-"""Questions to git that are asked at the same time, each a process of its own, within one deadline.
+"""Run several git commands at the same time, each in its own process, within one deadline.
 
-What git does not answer in time, or answers with an error, is None: whoever asks goes on without.
+The result is None if git fails or does not answer in time: the caller continues without it.
 """
 
 from __future__ import annotations

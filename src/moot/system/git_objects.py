@@ -18,7 +18,7 @@ from moot.core.errors import StoreFailed
 
 MOST_BYTES: Final = 64 * 1024 * 1024
 SECONDS: Final = 10.0
-# Whoever edits waits for the copy: beyond this size, quick counts for more than small.
+# An edit waits for the copy: above this size, speed matters more than space.
 _COMPRESSED_UP_TO: Final = 1 << 20
 _LONGEST_HEADER: Final = 32
 _READABLE: Final = 0o444

@@ -70,7 +70,7 @@ def wait_for_end(program: subprocess.Popen[bytes]) -> None:
     ended = threading.Event()
 
     def wait() -> None:
-        with suppress(ChildProcessError):  # whoever was interrupted has ended and reaped it
+        with suppress(ChildProcessError):  # another thread has ended and reaped it
             if hasattr(os, "waitid"):
                 os.waitid(os.P_PID, program.pid, os.WEXITED | os.WNOWAIT)
             else:

@@ -256,8 +256,8 @@ def _start(order: RunOrder) -> subprocess.Popen[bytes]:
 
 
 class _Feeder:
-    """Writes the standard input in a thread of its own. A command that does not read it is no
-    error, and whoever it left behind with the other end of the pipe does not hold us up."""
+    """Writes the standard input in a separate thread. A command that does not read it is no error,
+    and a process that it left with the other end of the pipe does not block us."""
 
     def __init__(self, pipe: IO[bytes] | None, data: bytes) -> None:
         self._pipe = pipe

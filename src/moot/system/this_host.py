@@ -1,7 +1,7 @@
 """Which machine, boot and process namespace we are in, when a process started, what a disk is.
 
-All of it is read from the system at the moment it is asked; what cannot be known is empty, and
-whoever asks must then believe nothing. Linux tells it in /proc, other systems tell less.
+Each function reads the system when it is called. An unknown value is empty, and the caller must
+then assume nothing. Linux has all of it in /proc, other systems have less.
 """
 
 from __future__ import annotations

@@ -159,7 +159,7 @@ class Chain:
         self.streams[event.stream] = self._newest = stream
 
     def _continue_stream(self, stream: Stream, event: ReadEvent) -> None:
-        # LDG-082, LDG-084: nobody but its author signs anew what stands after a change.
+        # LDG-082, LDG-084: after a change, only its author can sign the following events again.
         name, seq = stream.name, stream.seq + 1
         if event.seq != seq:
             raise _broken("seq_broken", f"event {seq} was expected here", name, seq)

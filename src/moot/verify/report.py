@@ -110,7 +110,7 @@ def absent_artifacts(state: CheckState) -> list[str]:
 
 
 def describe_custody(registry: TrustedRegistry) -> str:
-    """How many hands hold the agents' valid keys: whoever holds two can write as either."""
+    """Say how many custodians hold the agents' valid keys: one with two can write as either."""
     # LDG-016
     valid = [key for key in registry.keys.values() if key.kind == "agent" and key.ended is None]
     if not valid:

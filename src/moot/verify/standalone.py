@@ -1,9 +1,8 @@
 """Checks a Moot bundle or receipt: `python standalone.py FILE [--trust FILE] [--checkpoint NOTE]`.
 
-One file to copy, read and run. It needs Python 3.11 and PyNaCl. It was written from
-docs/format.md alone, which is the norm ("section" means a section of that page), and
-shares no code with Moot. Exit status: 0 valid, 1 not to be trusted, 2 wrong usage, 3 unproven, 4
-not checked.
+One file to copy, read and run. It needs Python 3.11 and PyNaCl. It was written from docs/format.md
+alone, which is the norm ("section" means a section of that page), and shares no code with Moot.
+Exit status: 0 valid, 1 not to be trusted, 2 wrong usage, 3 unproven, 4 not checked.
 
 THE PROOF, in the steps of section 7. A line that fails one of the steps 1 to 7 ends the reading:
 the verdict is `tampered`, and the finding names the step. The code below carries these numbers.
@@ -378,7 +377,7 @@ class Registry:
         return f"{len(keys)} keys, {valid} valid, {revoked} revoked{aliases}"
 
     def describe_custody(self) -> str:
-        """How many custodians hold the agents' keys: whoever holds two can write as either."""
+        """Say how many custodians hold the agents' keys: one with two can write as either."""
         clock = "; times are from a fixed test clock" * (self.created.get("clock") == "fixed")
         agents = [k for k in self.keys.values() if k.kind == "agent" and k.ended == NEVER]
         count, custodians = len(agents), len({key.custodian for key in agents})

@@ -17,7 +17,7 @@ _MAX_TRUST: Final = 65_536
 
 
 class TrustError(ValueError):
-    """The trust file cannot be used; obtain it again from whoever runs the ledger."""
+    """The trust file cannot be used; get it again from the owner of the ledger."""
 
 
 class TrustedLedger(msgspec.Struct, frozen=True, kw_only=True):

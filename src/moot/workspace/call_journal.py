@@ -1,13 +1,13 @@
 """The journal of calls: when each call of a coding tool began and ended, and what it announced.
 
-It is a part of the local memory of files (`.moot/files.db`), no part of the record, and may be
-lost: then less can be explained. Every call is written down before the tool acts. A call whose end
-no hook tells stays open, because it may still write: until its session ends, or until the processes
-that it left behind are gone. What its own input says about a file is written down with the call
-(`predicted`: git's ids of the bytes that it leads to; `announced`: the edit itself), so that a
-change can be compared with it later (`api/guard/who_changed.py`).
+It is in the local file memory (`.moot/files.db`), not in the ledger, and may be lost: then Moot can
+explain fewer changes. Every call is written down before the tool acts. A call whose end no hook
+reports stays open, because it may still write, until its session ends or the processes that it left
+have exited. The call's input about a file is written down too (`predicted`: git's ids of the bytes
+that it leads to; `announced`: the edit itself), so that a change can be compared with it later
+(`api/guard/who_changed.py`).
 
-`looks` has one row for each file: the version that was last explained, and when that was on disk.
+`looks` has one row for each file: the version that was last explained, and when it was on disk.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 MOST_CALLS: Final = 20_000
 MOST_FILES_A_CALL: Final = 200
 MOST_FOUND: Final = 500
-# What is announced is kept for comparing; a longer edit has only the ids of what it leads to.
+# An announced edit is stored for comparison; of a longer one only the ids of its results.
 LONGEST_ANNOUNCED: Final = 64 * 1024
 LONGEST_TEXT: Final = 60
 _SWEEP_EVERY: Final = 500
@@ -61,7 +61,7 @@ REMOVED: Final = "-"
 
 
 class CallKind(StrEnum):
-    """An edit names the files that it writes; a command may write any; reading writes none."""
+    """An edit names the files that it writes; a command may write any file; reading writes none."""
 
     EDIT = "edit"
     COMMAND = "command"
@@ -69,17 +69,16 @@ class CallKind(StrEnum):
 
 
 class ProcessMark(NamedTuple):
-    """A process that a command left behind: its number and when it was started."""
+    """A process that a command left running: its id and start time."""
 
     number: int
     started: str
 
 
 class CallFile(NamedTuple):
-    """A file that an edit names. `before` and `after` are git's ids of what was there (empty: no
-    file; None: not known). `predicted` are the ids of what the call's input makes of `before`,
-    `announced` is that input itself, encoded; both are empty if they cannot be told. `REMOVED` is
-    predicted where the file goes away."""
+    """A file that an edit names. `before` and `after` are git's ids of its content (empty: no file;
+    None: unknown). `predicted` are the ids of what the call's input makes of `before`, or REMOVED;
+    `announced` is that input itself, encoded. Both are empty if unknown."""
 
     worktree: str
     path: str
@@ -89,16 +88,16 @@ class CallFile(NamedTuple):
     after: str | None = None
 
     def leads_to(self, blob: str) -> bool:
-        """Does the call's input make these bytes of what was there before?"""
+        """Return whether the call's input turns the content before into these bytes."""
         return (blob or REMOVED) in self.predicted
 
 
 class Call(NamedTuple):
-    """A call as it was written down. `number` counts all calls; 0 is one that is not written yet.
+    """A call in the journal. `number` counts all calls; 0: not written yet.
 
     `agent` is empty if only the session is known. `ended_ns` is None while it may still write.
-    `state` is how the worktree was when a command began, encoded; `last_process` the highest number
-    that a process had by then.
+    `state` is the worktree's state when a command began, encoded; `last_process` the highest
+    process id at that time.
     """
 
     session: str
@@ -134,9 +133,9 @@ class CallJournal:
         self._memory = memory
 
     def begin(self, call: Call) -> int:
-        """Write a call down before it acts; give its number.
+        """Write a call down before it acts; return its number.
 
-        An open call of the same id is over: the tool asks again for it.
+        Ends an open call of the same id: the tool has asked for it again.
         """
         now = time.time_ns()
         row = (
@@ -169,7 +168,7 @@ class CallJournal:
         return number
 
     def find_begun(self, session: str, call_id: str, tool: str) -> Call | None:
-        """The oldest open call of this id; of a tool without ids, of this name."""
+        """Return the oldest open call of this id; for a tool without ids, of this tool."""
         where = "ended_ns IS NULL AND told_ns IS NULL AND session = ? AND tool = ?"
         order = "ORDER BY call_id <> ?, number LIMIT 1"
         is_exact = "" if not call_id or call_id.startswith(MADE_UP) else " AND call_id = ?"
@@ -183,11 +182,10 @@ class CallJournal:
         processes: Sequence[ProcessMark] = (),
         at_ns: int = 0,
     ) -> None:
-        """The tool has told, `at_ns`, the end of a call: what its files are now, by worktree and
-        path.
+        """Note the end of a call, reported at `at_ns`, and its files' content by worktree and path.
 
-        With processes that it left behind it stays open, because they may still write. An edit that
-        was read from the text of the same call, whose own end no hook tells, is over with it.
+        If it left processes running, it stays open, because they may still write. An edit that was
+        read from the text of the same call, whose own end no hook reports, ends with it.
         """
         now = at_ns or time.time_ns()
         blob = msgspec.msgpack.encode(list(processes)) if processes else b""
@@ -207,11 +205,14 @@ class CallJournal:
                 [(seen, call.number, *file) for file, seen in (after or {}).items()],
             )
 
-    def settle_untold(
+    def end_by_files(
         self, call: Call, after: Mapping[tuple[str, str], str | None], *, is_over: bool
     ) -> None:
-        """All files of an edit whose end no hook tells have changed. If they are what it announced,
-        it is over; else it is not looked at again, and may still write."""
+        """Decide, after all files of an edit changed whose end no hook reports, whether it ended.
+
+        If they are as announced (`is_over`), it did; else it is not checked again and may still
+        write.
+        """
         if is_over:
             self.end(call, after)
             return
@@ -219,7 +220,7 @@ class CallJournal:
             db.execute("UPDATE calls SET tells_end = 1 WHERE number = ?", (call.number,))
 
     def close(self, numbers: Iterable[int]) -> None:
-        """These calls can write no more: their session has ended, or their processes are gone."""
+        """End calls that can write no more: their session ended or their processes exited."""
         closed = [(time.time_ns(), number) for number in numbers]
         if closed:
             with self._memory.transaction() as db:
@@ -228,7 +229,7 @@ class CallJournal:
                 )
 
     def end_session(self, session: str) -> None:
-        """Close what the session has left open, but for what left processes behind."""
+        """End the session's open calls, except those that left processes running."""
         with self._memory.transaction() as db:
             db.execute(
                 "UPDATE calls SET ended_ns = ? WHERE ended_ns IS NULL AND session = ?"
@@ -237,24 +238,24 @@ class CallJournal:
             )
 
     def hear(self, session: str, agent: str) -> None:
-        """A hook of this session spoke."""
+        """Note that a hook of this session ran."""
         with self._memory.transaction() as db:
             _hear(db, session, agent, time.time_ns())
 
-    def list_heard(self) -> frozenset[str]:
-        """Names of agents and sessions whose hooks have spoken within a day."""
+    def list_active_names(self) -> frozenset[str]:
+        """Return names of agents and sessions whose hooks ran within a day."""
         rows = self._memory.query("SELECT session, agent FROM call_sessions", ())
         return frozenset(name for row in rows for name in row if name)
 
     def list_overlapping(self, since_ns: int, until_ns: int) -> list[Call]:
-        """The calls that could write in this time, the newest first."""
+        """Return the calls that could write in this time, the newest first."""
         ended = "ended_ns >= ? AND began_ns <= ?"
         order = f"ORDER BY number DESC LIMIT {MOST_FOUND}"
         running = list(self._select(f"ended_ns IS NULL AND began_ns <= ? {order}", [until_ns]))
         return [*running, *self._select(f"{ended} {order}", [since_ns, until_ns])]
 
     def list_untold(self) -> list[Call]:
-        """Open edits whose end no hook will tell."""
+        """Return open edits whose end no hook will report."""
         return list(self._select("ended_ns IS NULL AND tells_end = 0 ORDER BY number LIMIT 50", []))
 
     def list_open_edits(self, worktree: str, path: str, since_ns: int) -> list[Call]:
@@ -265,18 +266,18 @@ class CallJournal:
         return list(self._select(f"{where} ORDER BY number LIMIT 50", values))
 
     def find_look(self, worktree: str, path: str) -> Look | None:
-        """The last explained version of one file."""
+        """Return the last explained version of one file."""
         sql = "SELECT blob, at_ns FROM looks WHERE worktree = ? AND path = ?"
         return next((Look(*row) for row in self._memory.query(sql, (worktree, path))), None)
 
     def find_looks(self, worktree: str) -> dict[str, Look]:
-        """The last explained version of each file of a worktree."""
+        """Return the last explained version of each file of a worktree."""
         sql = "SELECT path, blob, at_ns FROM looks WHERE worktree = ?"
         rows = self._memory.query(sql, (worktree,))
         return {path: Look(blob, at_ns) for path, blob, at_ns in rows}
 
     def note_looks(self, worktree: str, blobs: Mapping[str, str], at_ns: int) -> None:
-        """These versions are explained; an older look replaces no newer one."""
+        """Note that these versions are explained; an older look does not replace a newer one."""
         with self._memory.transaction() as db:
             db.executemany(
                 "INSERT INTO looks VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET"
@@ -333,7 +334,7 @@ class CallJournal:
             yield CallFile(worktree, path, before, tuple(predicted.split()), announced, after)
 
 
-# How a call id begins that we made up for a tool that sends none.
+# The prefix of call ids that Moot makes up for a tool that sends none.
 MADE_UP: Final = "made-up:"
 
 
@@ -352,7 +353,7 @@ def _hear(db: Any, session: str, agent: str, now: int) -> None:
 
 
 def _sweep(db: Any, newest: int, now: int) -> None:
-    """Forget calls of yesterday, and the oldest of very many."""
+    """Delete calls older than a day, and the oldest above the limit."""
     db.execute(
         "DELETE FROM calls WHERE number <= ? OR coalesce(ended_ns, began_ns) < ?",
         (newest - MOST_CALLS, now - _OLD_NS),

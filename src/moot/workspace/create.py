@@ -1,7 +1,7 @@
 """`moot init`: keys first, then a complete folder under another name, then one rename.
 
-So a workspace is whole or absent, whenever the process dies. If two processes make one at the same
-time, the second rename fails and its folder is removed.
+So a crash leaves a complete workspace or none. If two processes create one at the same time, the
+second rename fails and its folder is removed.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def create_workspace(
     fixed_clock: bool = False,
     passphrase: str | None = None,
 ) -> bool:
-    """Make `.moot/` in `root`; False if there was one. With a passphrase, `operator` exists too."""
+    """Create `.moot/` in `root`; False if there is one. A passphrase also registers `operator`."""
     place = root / FOLDER
     if place.exists():
         return False
@@ -64,28 +64,28 @@ def create_workspace(
         raise not_created(root, error) from error
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
-        if not is_made:  # another process was quicker, or it failed: nobody will sign with these
+        if not is_made:  # another process was faster, or it failed: these keys are useless
             shutil.rmtree(folder.ledger_folder(origin), ignore_errors=True)
-    with suppress(OSError):  # the workspace exists, whether its place is remembered or not
+    with suppress(OSError):  # the workspace works even if its folder is not remembered
         folder.remember_place(origin, root)
     remember_place(folder.path, root, origin)
     return True
 
 
 def choose_mode(root: Path) -> int:
-    """The mode of a new workspace: for its user alone, unless others may write in the project too.
+    """Return the mode of a new workspace: private, unless others may write to the project too.
 
-    The record and the copies' index quote files that may be private.
+    The ledger and the index of copies quote files that may be private.
     """
     is_shared = stat.S_IMODE(root.stat().st_mode) & 0o022
     return 0o755 if is_shared else 0o700
 
 
 def not_created(root: Path, error: OSError) -> StoreFailed:
-    """Why there is no workspace in `root`, and what to do."""
+    """Return the error for a workspace that could not be created in `root`."""
     return StoreFailed(
         "workspace_not_created",
-        f"no workspace could be made in {root}: {error.strerror or error}",
+        f"the workspace in {root} could not be created: {error.strerror or error}",
         hint="check space and permissions there",
     )
 
@@ -101,11 +101,13 @@ def _fill(
     """Make the ledger and its first checkpoint in the folder."""
     origin = ORIGIN_PREFIX + Signer(root_seed).kid
     root = folder.add_key(origin, SYSTEM, KeyClass.SYSTEM, seed=root_seed)
-    pin = folder.add_key(origin, CHECKPOINT, KeyClass.CHECKPOINT)
+    checkpoint = folder.add_key(origin, CHECKPOINT, KeyClass.CHECKPOINT)
     custodian = folder.custodian
     with closing(SqliteStore(fresh / "ledger.db", create=True)) as store:
-        trust = found_ledger(store, root, pin, clock, custodian=custodian, fixed_clock=fixed_clock)
-        engine = Engine(store, FoundingKeys(root, pin), trust, clock)
+        trust = found_ledger(
+            store, root, checkpoint, clock, custodian=custodian, fixed_clock=fixed_clock
+        )
+        engine = Engine(store, FoundingKeys(root, checkpoint), trust, clock)
         if passphrase is not None:
             person = folder.add_key(origin, OPERATOR, KeyClass.HUMAN, passphrase=passphrase)
             register(engine, OPERATOR, person, custodian=custodian, kind=KeyClass.HUMAN)

@@ -1,10 +1,10 @@
-"""Which versions of which files agents have read and left behind: this machine's memory of them.
+"""Which versions of which files agents have read and written: this machine's file memory.
 
-It is local (`.moot/files.db`), no part of the record, and may be lost: then less is noticed. A
-version is git's own id of the bytes (`system/git_objects.py`), so that it can be compared with what
-git has. `LEFT` is the file as an agent's edit left it, `READ` as a session last saw it, `KEPT` a
-copy of the bytes that was stored before somebody else's act could destroy them. The journal of
-calls (`call_journal.py`) is in the same file.
+It is local (`.moot/files.db`), not in the ledger, and may be lost: then Moot notices less. A
+version is git's own id of the bytes (`system/git_objects.py`), so that it can be compared with
+git's objects. `LEFT` is the file after an agent's edit, `READ` as a session last saw it, `KEPT` a
+copy of the bytes made before another agent's act could destroy them. The journal of calls
+(`call_journal.py`) is in the same file.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 FILE: Final = "files.db"
 BUSY_SECONDS: Final = 2.0
-# The oldest rows go first; copies are only named here, git itself prunes the bytes.
+# The oldest rows are deleted first. The bytes of copies are in git's objects, which git prunes.
 MOST_ROWS: Final = 100_000
 _SWEEP_EVERY: Final = 1_000
 
@@ -45,7 +45,7 @@ _COLUMNS: Final = "worktree, path, act, agent, session, at, blob, size, is_store
 
 
 class Act(StrEnum):
-    """How a version came to be known."""
+    """How Moot learned of a version."""
 
     LEFT = "left"
     READ = "read"
@@ -53,11 +53,11 @@ class Act(StrEnum):
 
 
 class FileVersion(NamedTuple):
-    """`path` is relative to the root `worktree`. `agent` is who read or left it; empty: unknown.
+    """`path` is relative to the root `worktree`. `agent` read or wrote it; empty: unknown.
 
-    `session` tells sessions and sub-agents of one agent apart. `blob` is empty if the file was not
-    there. `is_stored`: its bytes can be brought back from git's objects. `mode` is the kind of file
-    and its permissions, as the system counts them. `why` says what made it: a tool, a command.
+    `session` distinguishes sessions and sub-agents of one agent. `blob` is empty if the file did
+    not exist. `is_stored`: its bytes can be restored from git's objects. `mode` is the file's
+    `st_mode`. `why` names what made it: a tool, a command.
     """
 
     worktree: str
@@ -74,13 +74,13 @@ class FileVersion(NamedTuple):
 
 
 class FileVersions:
-    """The memory of one workspace, open for reading and writing by any number of processes."""
+    """The file memory of one workspace; any number of processes may read and write it."""
 
     def __init__(self, workspace: Path, *, only_reads: bool = False) -> None:
-        """`only_reads` makes no file where there is none, and changes none."""
+        """`only_reads` creates and changes no file."""
         self._file = workspace / FILE
-        with self._trouble():
-            self._db = (_open_to_read if only_reads else _open_to_write)(self._file)
+        with self._translate_errors():
+            self._db = (_open_for_reading if only_reads else _open_for_writing)(self._file)
         self.journal = CallJournal(self)
         self.lines = LineStore(self)
 
@@ -94,7 +94,7 @@ class FileVersions:
         self._db.close()
 
     def note(self, versions: Iterable[FileVersion]) -> None:
-        """Remember these, all or none."""
+        """Store these versions, all or none."""
         marks = ", ".join("?" * len(FileVersion._fields))
         with self.transaction() as db:
             db.executemany(f"INSERT INTO versions ({_COLUMNS}) VALUES ({marks})", list(versions))
@@ -105,7 +105,7 @@ class FileVersions:
     def last(
         self, worktree: str, path: str, act: Act, *, agent: str = "", session: str = ""
     ) -> FileVersion | None:
-        """The newest version of a file; only by this agent or session, if one is named."""
+        """Return the newest version of a file, by this agent or session if given."""
         where, values = "worktree = ? AND path = ? AND act = ?", [worktree, path, str(act)]
         for column, value in (("agent", agent), ("session", session)):
             if value:
@@ -113,55 +113,55 @@ class FileVersions:
         return next(iter(self._select(where, values, limit=1)), None)
 
     def list_versions(self, act: Act, *, worktree: str = "", limit: int = 200) -> list[FileVersion]:
-        """The newest of one kind, newest first; of all worktrees if none is named."""
+        """Return the newest versions of one kind, newest first, of one worktree or all."""
         where, values = "act = ?", [str(act)]
         if worktree:
             where, values = f"{where} AND worktree = ?", [*values, worktree]
         return list(self._select(where, values, limit))
 
     def list_copied_files(self, limit: int) -> list[tuple[str, str]]:
-        """Worktree and path of each file of which there are copies, the newest copied first."""
+        """Return worktree and path of each copied file, the most recently copied first."""
         sql = (
             "SELECT worktree, path FROM versions WHERE is_stored"
             " GROUP BY worktree, path ORDER BY max(number) DESC LIMIT ?"
         )
-        with self._trouble():
+        with self._translate_errors():
             return self._db.execute(sql, (limit,)).fetchall()
 
     def list_history(self, worktree: str, path: str, limit: int = 1_000) -> list[FileVersion]:
-        """What was left and kept of one file, newest first, whether it was stored or not."""
+        """Return the LEFT and KEPT versions of one file, newest first, stored or not."""
         where = "worktree = ? AND path = ? AND act <> 'read'"
         return list(self._select(where, [worktree, path], limit))
 
     def has_copy(self, worktree: str, path: str, blob: str) -> bool:
-        """Was a copy of these bytes noted under this name?"""
+        """Return whether these bytes were copied under this path."""
         where = "worktree = ? AND path = ? AND blob = ? AND is_stored"
         return any(self._select(where, [worktree, path, blob], limit=1))
 
     def was_seen(self, worktree: str, path: str, blob: str, before: Millis) -> bool:
-        """Was this version of a file noted before then?"""
+        """Return whether this version of a file was noted before that time."""
         sql = (
             "SELECT 1 FROM versions WHERE worktree = ? AND path = ? AND blob = ? AND at < ? LIMIT 1"
         )
         return bool(self.query(sql, (worktree, path, blob, before)))
 
     def newest(self, worktree: str, path: str, *, session: str = "") -> FileVersion | None:
-        """The newest version of a file, however it came to be known; to a session, if named."""
+        """Return the newest version of a file of any kind, of one session if given."""
         where, values = "worktree = ? AND path = ?", [worktree, path]
         if session:
             where, values = f"{where} AND session = ?", [*values, session]
         return next(iter(self._select(where, values, limit=1)), None)
 
     def last_left(self, worktree: str) -> list[FileVersion]:
-        """The newest version that each agent left of each file there."""
+        """Return the newest LEFT version of each file by each agent."""
         where = "worktree = ? AND act = ?"
         newest = f"SELECT max(number) FROM versions WHERE {where} GROUP BY path, agent"
         return list(self._select(f"number IN ({newest})", [worktree, str(Act.LEFT)], MOST_ROWS))
 
     def copied_bytes(self, act: Act, since: Millis) -> int:
-        """How many bytes were copied for this reason since then."""
+        """Return how many bytes of this kind were copied since then."""
         sql = "SELECT total(size) FROM versions WHERE act = ? AND at >= ? AND is_stored"
-        with self._trouble():
+        with self._translate_errors():
             (total,) = self._db.execute(sql, (str(act), since)).fetchone()
         return int(total)
 
@@ -175,14 +175,14 @@ class FileVersions:
             )
 
     def query(self, sql: str, values: Sequence[object]) -> list[Any]:
-        """All rows of an answer."""
-        with self._trouble(), closing(self._db.execute(sql, values)) as rows:
+        """Return all rows of a query."""
+        with self._translate_errors(), closing(self._db.execute(sql, values)) as rows:
             return rows.fetchall()
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
         """Write all or nothing."""
-        with self._trouble():
+        with self._translate_errors():
             self._db.execute("BEGIN IMMEDIATE")
             try:
                 yield self._db
@@ -192,19 +192,19 @@ class FileVersions:
             self._db.execute("COMMIT")
 
     @contextmanager
-    def _trouble(self) -> Iterator[None]:
+    def _translate_errors(self) -> Iterator[None]:
         try:
             yield
         except (sqlite3.Error, OSError) as error:
             raise StoreFailed(
                 "file_memory_failed",
                 f"{self._file} cannot be used: {error}",
-                hint="remove it if that stays so: only what agents have read is forgotten",
+                hint="try again; else remove it: Moot only forgets which versions agents have seen",
             ) from error
 
 
-def _open_to_write(file: Path) -> sqlite3.Connection:
-    """A file that cannot be used is let go of again."""
+def _open_for_writing(file: Path) -> sqlite3.Connection:
+    """Open the file; close it again if it cannot be used."""
     db = sqlite3.connect(file, timeout=BUSY_SECONDS, isolation_level=None)
     try:
         db.execute("PRAGMA journal_mode = WAL")
@@ -216,8 +216,8 @@ def _open_to_write(file: Path) -> sqlite3.Connection:
     return db
 
 
-def _open_to_read(file: Path) -> sqlite3.Connection:
-    """Where nothing may be written, SQLite reads a file only if it is told that nobody writes."""
+def _open_for_reading(file: Path) -> sqlite3.Connection:
+    """Open the file read-only; on a read-only disk SQLite needs `immutable`."""
     if not file.exists():
         empty = sqlite3.connect(":memory:")
         empty.executescript(_WHOLE_SCHEMA)

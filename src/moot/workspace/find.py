@@ -1,11 +1,10 @@
-"""Where is the workspace? The nearest `.moot/` upward, else through git's common directory.
+"""Find the workspace: the nearest `.moot/` upward, else through git's common directory.
 
-A `.moot` folder that holds neither a ledger nor a trust file is passed over: whoever makes an empty
-one below a workspace does not lead anyone away from it. Only if there is no other is it taken, and
-then opening it says what is wrong.
+A `.moot` folder with neither a ledger nor a trust file is skipped, so that an empty one cannot hide
+a workspace above it. It is used only if there is no other; opening it then reports the problem.
 
-Git's own files are read directly, no process is started: `.git` is a folder, or a file that
-points to one; `commondir` in it points to the folder all worktrees share.
+Git's files are read directly, without starting a process: `.git` is a folder, or a file that points
+to one; `commondir` in it points to the folder that all worktrees share.
 """
 
 from __future__ import annotations
@@ -18,12 +17,12 @@ from moot.core.errors import Unavailable
 
 FOLDER = ".moot"  # a folder of our own, never inside `.beads` (OPR-003)
 LEDGER = "ledger.db"
-DATABASE = "database.json"  # in which schema of a database the ledger lies, if not in a file
-JOINED = "joined.json"  # where the keeper of a ledger is, of which a copy is here
+DATABASE = "database.json"  # the schema of a ledger that is in a database
+JOINED = "joined.json"  # the keeper's address, if this is a copy
 
 
 def find_workspace(start: Path, home: Path | None = None) -> Path:
-    """The `.moot` folder for `start`; `home` (or MOOT_HOME) names it or its parent outright."""
+    """Return the `.moot` folder for `start`; `home` (or MOOT_HOME) names it or its parent."""
     if home is not None:
         return _workspace_at(home.absolute())
     empty: Path | None = None
@@ -44,17 +43,17 @@ def find_workspace(start: Path, home: Path | None = None) -> Path:
 
 
 def is_in_database(place: Path) -> bool:
-    """True if the ledger of this workspace lies in a database."""
+    """Return whether the ledger of this workspace is in a database."""
     return _is_there(place / DATABASE)
 
 
 def is_joined(place: Path) -> bool:
-    """True if the ledger of this workspace is kept elsewhere."""
+    """Return whether another machine keeps the ledger of this workspace."""
     return _is_there(place / JOINED)
 
 
 def _is_there(file: Path) -> bool:
-    """Nobody may look: then opening the ledger will say so."""
+    """Return whether a file exists; False if unreadable, which opening the ledger reports."""
     try:
         return file.exists()
     except OSError:
@@ -62,33 +61,33 @@ def _is_there(file: Path) -> bool:
 
 
 def holds_workspace(place: Path) -> bool:
-    """True if a workspace is here, or what is left of a damaged one, or if nobody may look."""
+    """Return whether there is a workspace, even a damaged or unreadable one."""
     try:
         return (place / LEDGER).exists() or (place / "trust.json").exists()
-    except OSError:  # opening it will say why
+    except OSError:  # opening it reports why
         return True
 
 
 def require_ledger(place: Path) -> Path:
-    """`place` itself; Unavailable if its trust file is there and its ledger is missing."""
+    """Return `place`; Unavailable if it has a trust file but no ledger."""
     try:
         stored = (place / LEDGER).exists() or is_in_database(place)
         gone = (place / "trust.json").is_file() and not stored
-    except OSError:  # opening it will say why
+    except OSError:  # opening it reports why
         return place
     if gone:
         raise Unavailable(
             "no_ledger",
-            f"the ledger file of this workspace is missing: {place / LEDGER}",
-            hint="put it back from a backup (`moot ledger backup` makes them); "
-            "the keys and what was kept of it are still there",
+            f"{place / LEDGER}, the ledger file of this workspace, is missing",
+            hint="restore it from a backup (`moot ledger backup` makes them); "
+            "its keys and remembered checkpoints are still there",
         )
     return place
 
 
 def project_root(start: Path) -> Path:
-    """Where `moot init` puts the workspace: the main worktree's root, a bare repository's own
-    folder, or `start` itself outside of git."""
+    """Return where `moot init` creates the workspace: the main worktree's root, a bare repository's
+    own folder, or `start` itself outside of git."""
     common = git_common_dir(start)
     if common is None:
         return start
@@ -159,10 +158,9 @@ def _upward(start: Path) -> Iterator[Path]:
 
 
 def may_fold_names(path: str) -> bool:
-    """Does the disk find the path, or what is there of it, under other letters as well?
+    """Return whether the disk ignores case in the path, or in the part of it that exists.
 
-    A quick look, because every edit asks: on most Linux disks it is one question with the answer
-    no.
+    Quick, because every edit calls it: on most Linux disks it is one system call.
     """
     while True:
         above, name = os.path.split(path)
@@ -175,7 +173,7 @@ def may_fold_names(path: str) -> bool:
 
 
 def is_same_entry(one: str, other: str) -> bool:
-    """One entry of the disk under two names; links are not followed."""
+    """Return whether two paths are the same entry of the disk; does not follow links."""
     try:
         return os.path.samestat(os.lstat(one), os.lstat(other))
     except OSError:
@@ -185,8 +183,8 @@ def is_same_entry(one: str, other: str) -> bool:
 def spell_as_listed(path: str) -> str:
     """Spell an absolute path as the folders list it, where `Src/A.py` and `src/a.py` are one file.
 
-    Scopes are compared by name (OPR-034), so a file would else have as many scopes as spellings.
-    What is not there yet keeps the name it was given.
+    Scopes are compared by name (OPR-034), so a file would otherwise have a scope for each spelling.
+    A part that does not exist yet keeps its name.
     """
     if not may_fold_names(path):
         return path
@@ -201,7 +199,7 @@ def spell_as_listed(path: str) -> str:
 
 
 def _listed_name(folder: str, part: str) -> str | None:
-    """What the folder calls it; None if it is not there."""
+    """Return the name as the folder lists it; None if it does not exist."""
     here = os.path.join(folder, part)
     if not os.path.lexists(here):
         return None
@@ -216,6 +214,6 @@ def _listed_name(folder: str, part: str) -> str | None:
 
 
 def _fold(name: str) -> str:
-    from unicodedata import normalize  # hooks load this module, and hardly ever get here
+    from unicodedata import normalize  # hooks load this module and rarely need this
 
     return normalize("NFC", normalize("NFC", name).casefold())

@@ -1,6 +1,6 @@
-"""What may be wrong with a workspace: one check each, named for the flaw it finds.
+"""What may be wrong with a workspace: one check for each problem, named after it.
 
-A check yields `(message, where)` for each breach; an empty message means its rule's own sentence.
+A check yields `(message, where)` for each breach; an empty message stands for the rule's sentence.
 """
 
 from __future__ import annotations
@@ -34,9 +34,7 @@ from moot.workspace.integrity_check import pinned_trust
 from moot.workspace.recovery import lost_heads
 from moot.workspace.rollback_guard import was_rolled_back
 
-# What `moot ledger doctor` looks at: one workspace, opened only to read.
-
-# Codes of errors that say nothing about the state of the ledger.
+# Codes of errors that tell nothing about the state of the ledger.
 UNREADABLE_CODES = {
     "changed_meanwhile",
     "log_unreadable",
@@ -49,7 +47,7 @@ UNREADABLE_CODES = {
 
 
 class Checkup:
-    """One look at one workspace; each thing is read at most once, and only if a check asks."""
+    """What `moot ledger doctor` reads of one workspace; each part at most once, when needed."""
 
     def __init__(self, path: Path, folder: KeyFolder, now: Millis) -> None:
         self.path = path
@@ -63,7 +61,7 @@ class Checkup:
 
     @contextmanager
     def opened(self) -> Iterator[Checkup]:
-        """Open what can be opened; why the rest could not is noted as a problem."""
+        """Open what can be opened; note why the rest cannot as a problem."""
         with ExitStack() as stack:
             self._read_trust()
             self._open(stack)
@@ -85,7 +83,7 @@ class Checkup:
                 opened: AbstractContextManager[View] = reader.read()
                 self.view = stack.enter_context(opened)
         except MootError as error:
-            _require_ailment(error)
+            _raise_if_unreadable(error)
             self.store_problems = [str(error)]
 
     @cached_property
@@ -105,12 +103,12 @@ class Checkup:
 
     @cached_property
     def seen_ledger(self) -> SeenLedger | MootError:
-        """The newest checkpoint and heads in the key folder, or why they cannot be read."""
+        """Return the checkpoint and heads in the key folder, or why they cannot be read."""
         origin = self.trust.origin if self.trust is not None else ""
         try:
             return read_seen_ledger(self.folder.user_folder.path / "kept.db", origin)
         except MootError as error:
-            _require_ailment(error)
+            _raise_if_unreadable(error)
             return error
 
     @cached_property
@@ -118,9 +116,9 @@ class Checkup:
         return list(self.artifacts.all_hashes())
 
 
-def _require_ailment(error: MootError) -> None:
-    """Raise an error that only says that something could not be read: nobody knows then whether it
-    is damaged, so it must not become a finding."""
+def _raise_if_unreadable(error: MootError) -> None:
+    """Raise an error that only means something could not be read: whether it is damaged is then
+    unknown, so it must not become a finding."""
     if error.code in UNREADABLE_CODES:
         raise error
 
@@ -167,7 +165,7 @@ def damaged_store(checkup: Checkup) -> Breaches:
 
 
 def read_only_ledger(checkup: Checkup) -> Breaches:
-    """Everything that is recorded needs the file, and its folder for what SQLite puts beside it."""
+    """Check the file and its folder, in which SQLite makes its log: writing needs both."""
     for place in (checkup.path, checkup.path / LEDGER):
         if place.exists() and not os.access(place, os.W_OK):
             yield "", place.name
@@ -198,9 +196,9 @@ def rolled_back(checkup: Checkup) -> Breaches:
         return
     note, heads = checkup.seen_ledger.newest, checkup.seen_ledger.heads
     if note is not None and was_rolled_back(checkup.view, checkup.trust, note):
-        yield f"checkpoint {note.number} was made here before and is gone", None
+        yield f"checkpoint {note.number} was made here before and is missing", None
     for stream, seq in lost_heads(checkup.view, heads):
-        yield f"event {seq} was here before and is gone or another now", stream
+        yield f"event {seq} was here before and is missing or replaced", stream
 
 
 def forked(checkup: Checkup) -> Breaches:
@@ -211,7 +209,7 @@ def forked(checkup: Checkup) -> Breaches:
 def unpinned(checkup: Checkup) -> Breaches:
     moved = checkup.view.moved_heads() if checkup.view is not None else []
     if moved:
-        yield "the newest events are under no checkpoint yet", moved[0][0]
+        yield "no checkpoint covers the newest events yet", moved[0][0]
 
 
 def in_use(checkup: Checkup) -> Breaches:
@@ -225,12 +223,12 @@ def in_use(checkup: Checkup) -> Breaches:
 def _open_files(process: Path) -> set[str]:
     try:
         return {os.readlink(link) for link in (process / "fd").iterdir()}
-    except OSError:  # it has ended, or is somebody else's
+    except OSError:  # it has exited, or belongs to another user
         return set()
 
 
 def silent_keeper(checkup: Checkup) -> Breaches:
-    """On a machine that joined, and has not left: does its keeper answer and know it?"""
+    """Check on a joined machine whether its keeper answers and knows it."""
     if not is_joined(checkup.path) or checkup.trust is None:
         return
     from moot.hosts.opening import check_keeper
@@ -259,7 +257,7 @@ def leftover(checkup: Checkup) -> Breaches:
 
 def missing_artifact(checkup: Checkup) -> Breaches:
     if checkup.derived is None or checkup.registry is None or is_joined(checkup.path):
-        return  # where the ledger is kept elsewhere, what is not here is fetched when it is used
+        return  # a joined machine fetches missing artifacts when it needs them
     for sha256 in sorted(checkup.derived.cited):
         if sha256 not in checkup.registry.erased and not checkup.artifacts.has(sha256):
             yield "", sha256
@@ -297,11 +295,12 @@ def exposed_key(checkup: Checkup) -> Breaches:
     private = [*folder.glob("*/*.key"), folder / "folder.json"]
     for file in sorted(path for path in private if path.exists()):
         if os.name != "nt" and stat.S_IMODE(file.stat().st_mode) & 0o077:
-            yield f"others may read {file.name}", str(file), None, _known(file)
+            yield f"{file.name} is readable by other users", str(file), None, _known(file)
 
 
 def _known(file: Path) -> HintWords:
-    """What hints may say of a key's file; the ledger's own two keys are nobody's to rotate."""
+    """Return the words for a key file's hint; without NAME for the ledger's own two keys, which
+    cannot be rotated."""
     name, dot, _ = file.name.removesuffix(".key").partition(".")
     owned = file.suffix == ".key" and dot and name not in (SYSTEM, CHECKPOINT)
     return {"FILE": str(file), **({"NAME": name} if owned else {})}
@@ -315,12 +314,12 @@ def exposed_folder(checkup: Checkup) -> Breaches:
 
 def open_folder(checkup: Checkup) -> Breaches:
     may, place = _others_may(checkup.folder.path), str(checkup.folder.path)
-    if may and not may & 0o022:  # that is the graver one above
+    if may and not may & 0o022:  # else `exposed_folder` reports it
         yield "", place, None, {"FOLDER": place}
 
 
 def _others_may(folder: Path) -> int:
-    """What those who do not own it may do with a folder, in the bits of its mode."""
+    """Return the mode bits of group and others for a folder."""
     if os.name == "nt" or not folder.is_dir():
         return 0
     return stat.S_IMODE(folder.stat().st_mode) & 0o077
@@ -353,7 +352,7 @@ def unreadable_pinned_trust(checkup: Checkup) -> Breaches:
     except Unavailable as error:
         yield str(error), str(place), None, {"FILE": str(place)}
     except MootError:
-        return  # DOC-02 has said so
+        return  # DOC-02 reports it
 
 
 def unpinned_trust(checkup: Checkup) -> Breaches:
@@ -396,21 +395,21 @@ def clock_off(checkup: Checkup) -> Breaches:
 def low_disk(checkup: Checkup) -> Breaches:
     free = shutil.disk_usage(checkup.path).free
     if free < LOW_DISK_BYTES:
-        yield f"only {free // 2**20} MiB are free where the record is kept", str(checkup.path)
+        yield f"only {free // 2**20} MiB are free on the ledger's disk", str(checkup.path)
 
 
-# `RULES` lists what is looked at, one row each. A check that cannot be made because something
-# graver is broken says nothing: the graver one is reported already.
+# `RULES` lists the checks. A check that cannot run because of a worse problem yields nothing: the
+# worse one is reported already.
 
 
 def examine_workspace(path: Path, folder: KeyFolder, now: Millis) -> tuple[Finding, ...]:
-    """Everything that is wrong with the workspace at `path`."""
+    """Return everything that is wrong with the workspace at `path`."""
     with Checkup(path, folder, now).opened() as checkup:
         return check_all(RULES, checkup)
 
 
 _WARNING, _INFO = Severity.WARNING, Severity.INFO
-_RESTORE = "keep the file as it is; restore .moot/ledger.db from a backup"
+_RESTORE = "keep the damaged file, and restore .moot/ledger.db from a backup"
 
 RULES: tuple[Rule[Checkup], ...] = (
     Rule("DOC-01", "trust_unreadable", "the workspace's trust file cannot be read",
@@ -420,86 +419,87 @@ RULES: tuple[Rule[Checkup], ...] = (
          "the workspace's trust file is not the one your key folder remembers",
          changed_trust, "find out who changed it; then copy it back from your key folder"),
     Rule("DOC-03", "store_damaged", "the ledger file is damaged", damaged_store,
-         f"a missing index table is made anew by `moot ledger rebuild`; else {_RESTORE}"),
-    Rule("DOC-04", "chain_broken", "the record does not hold", broken_chain,
+         f"`moot ledger rebuild` creates a missing index table again; else {_RESTORE}"),
+    Rule("DOC-04", "chain_broken", "the record is damaged", broken_chain,
          f"`moot verify` names the first bad event; {_RESTORE}"),
-    Rule("DOC-05", "derived_differs", "an index or snapshot is not what the events say",
-         stale_derivation, "`moot ledger rebuild` makes it anew from the events",
+    Rule("DOC-05", "derived_differs", "an index or snapshot differs from the events",
+         stale_derivation, "`moot ledger rebuild` computes it again from the events",
          _WARNING),
     Rule(
         "DOC-06",
         "rolled_back",
-        "events that were here before are gone",
+        "events that were here before are missing",
         rolled_back,
         hint="restore the newest copy of .moot/ledger.db; if it is lost for good, "
-        "`moot ledger accept-loss --reason TEXT` goes on from here",
+        "`moot ledger accept-loss --reason TEXT` continues from here",
     ),
     Rule("DOC-07", "forked", "a second history was signed", forked,
-         "`moot ledger export` carries the proof; ask the holder of that key"),
-    Rule("DOC-08", "not_pinned", "events are under no checkpoint", unpinned,
-         "`moot ledger checkpoint` pins them, where the checkpoint key is", _INFO),
+         "`moot ledger export` contains the proof; ask the owner of that key"),
+    Rule("DOC-08", "not_pinned", "no checkpoint covers these events", unpinned,
+         "`moot ledger checkpoint` makes one, if the key folder has the checkpoint key", _INFO),
     Rule("DOC-09", "in_use", "another process has the ledger open", in_use,
          "normal while agents work; writers wait for each other up to 30 seconds", _INFO),
     Rule("DOC-10", "unknown_file", "this file is not part of a workspace", unknown_file,
          "move it elsewhere if it is yours", _WARNING),
     Rule("DOC-11", "leftover", "left behind by a process that was stopped", leftover,
-         "remove it once no moot command is running", _WARNING),
+         "remove it when no moot command is running", _WARNING),
     Rule("DOC-12", "artifact_missing", "an event cites this file, and it is not stored",
          missing_artifact,
-         "put it back from a backup of .moot/artifacts, or from an export", _WARNING),
-    Rule("DOC-13", "artifact_damaged", "a stored file is not what its name says",
+         "restore it from a backup of .moot/artifacts, or from an export", _WARNING),
+    Rule("DOC-13", "artifact_damaged", "a stored file does not match its hash",
          damaged_artifact,
-         "put it back from a backup of .moot/artifacts, or from an export"),
+         "restore it from a backup of .moot/artifacts, or from an export"),
     Rule("DOC-14", "artifact_uncited", "a stored file that no event cites",
-         uncited_artifact, "harmless: a command stored it and did not get further", _INFO),
+         uncited_artifact, "harmless: a command stored it and then stopped", _INFO),
     Rule("DOC-15", "erasure_unfinished", "recorded as erased, and its bytes are still here",
-         unfinished_erasure, "`moot artifact erase` with its hash finishes the work"),
+         unfinished_erasure, "run `moot artifact erase` with its hash again"),
     Rule(
         "DOC-16",
         "tree_damaged",
-        "the stored tree is not the one that the newest checkpoint was made of",
+        "the stored head tree is not the one that the newest checkpoint signed",
         damaged_tree,
-        hint="`moot ledger rebuild` makes it anew from what is pinned, and keeps it only if the "
-        "checkpoint signs its root",
+        hint="`moot ledger rebuild` computes it again, and keeps it only if the checkpoint signed "
+        "its root",
     ),
-    Rule("DOC-17", "keeper_silent", "the keeper of this ledger cannot be asked",
+    Rule("DOC-17", "keeper_silent", "the keeper of this ledger does not answer",
          silent_keeper,
-         "start `moot keep` there, or see whether the line is cut; what is here can be read",
+         "start `moot keep` there, or check the network; this machine's copy can be read",
          _WARNING),
     Rule("DOC-18", "ledger_read_only", "the ledger may not be written here",
          read_only_ledger,
-         "check permissions of .moot and its disk; commands that only read still work", _WARNING),
-    Rule("DOC-20", "key_exposed", "others may read a private key", exposed_key,
+         "check the permissions of .moot and its disk; commands that only read still work",
+         _WARNING),
+    Rule("DOC-20", "key_exposed", "other users may read a private key", exposed_key,
          "`chmod 600 FILE`; if it may have been copied, `moot agent rotate NAME`"),
-    Rule("DOC-21", "key_folder_exposed", "others may write to the key folder",
+    Rule("DOC-21", "key_folder_exposed", "other users may write to the key folder",
          exposed_folder, "`chmod 700 FOLDER`"),
     Rule("DOC-22", "bad_key_file", "a key file cannot be used", unreadable_key,
          "restore it from a backup, or `moot agent rotate NAME` with a person's consent"),
     Rule("DOC-23", "trust_not_pinned",
-         "your key folder has never met this ledger, so nothing in it can be verified",
+         "your key folder does not have this ledger's keys, so nothing in it can be verified",
          unpinned_trust,
          "compare `moot trust show` with its owner's, then copy .moot/trust.json there", _WARNING),
     Rule(
         "DOC-24",
         "kept_damaged",
-        "the memory of checkpoints in the key folder cannot be used",
+        "kept.db, the remembered checkpoints in the key folder, cannot be used",
         damaged_memory,
-        hint="put kept.db back from a backup of the key folder; removing it makes moot forget "
-        "what it has seen, so compare `moot verify` with a copy elsewhere first",
+        hint="restore kept.db from a backup of the key folder; without it Moot cannot detect a "
+        "rollback, so before you remove it compare `moot verify` with a copy elsewhere",
     ),
     Rule("DOC-25", "pinned_trust_unreadable", "the trust file in your key folder cannot be read",
          unreadable_pinned_trust,
-         "check its permissions (`chmod 600 FILE`), or name your own key folder by MOOT_KEYS"),
+         "check its permissions (`chmod 600 FILE`), or set MOOT_KEYS to your own key folder"),
     Rule("DOC-26", "key_folder_open",
-         "others may look into the key folder, and see for which ledgers and names it has keys",
+         "other users may list the key folder, and see its ledgers and names",
          open_folder, "`chmod 700 FOLDER`, unless it is shared on purpose", _WARNING),
     Rule("DOC-30", "committed",
-         "the workspace is committed to git: every checkout carries an old copy of the record",
+         "the workspace is committed to git: every checkout has an old copy of the record",
          committed, "git rm -r --cached .moot"),
     Rule("DOC-31", "gitignore_missing", "nothing keeps the workspace out of git",
          not_ignored, "echo '*' > .moot/.gitignore", _WARNING),
     Rule("DOC-40", "clock_off", "the last event is in the future", clock_off,
-         "set this machine's clock; order does not depend on it, time limits do", _WARNING),
+         "set this machine's clock; timeouts depend on it, the order of events does not", _WARNING),
     Rule("DOC-41", "disk_low", "the disk is nearly full", low_disk,
-         "free some space: writing fails cleanly when there is none", _WARNING),
+         "free some space", _WARNING),
 )  # fmt: skip

@@ -1,8 +1,8 @@
-"""Is the record intact? The lines of an export go into the checker, which shares no code with it.
+"""Check whether the record is intact: pass an export to the verifier, which shares no code with it.
 
-A workspace is only read: no checkpoint is made and no key is created, so neither it nor the key
-folder need be writable. The trusted keys come from the caller, or from the copy in the key folder,
-never from the workspace that is being checked: whoever changed the record could change them too.
+A workspace is only read: no checkpoint and no key is made, so that it works on a read-only disk.
+The trusted keys come from the caller, or from the copy in the key folder, never from the workspace
+that is being checked: an intruder who changed the record could change them too.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ _HEADER_BYTES = 4_096
 class CheckOptions(NamedTuple):
     """What a check goes by: the key folder, and what the caller may add.
 
-    `trust` is a trust file to use instead of the one in the key folder. `progress` is told how many
-    lines of how many were checked. `watch` is given the lines and passes them on, and may look at
-    each. `note` is a checkpoint that was kept elsewhere: all that it signed for must be there.
+    `trust` is a trust file to use instead of the one in the key folder. `progress` is called with
+    the number of checked lines and of all lines. `watch` gets the lines and must pass them on.
+    `note` is a checkpoint that was kept elsewhere: everything that it signed must be there.
     """
 
     folder: KeyFolder
@@ -58,7 +58,7 @@ class CheckOptions(NamedTuple):
     watch: Callable[[Iterable[bytes]], Iterable[bytes]] | None = None
     note: bytes | None = None
 
-    def pass_through_watch(self, lines: Iterable[bytes]) -> Iterable[bytes]:
+    def watched(self, lines: Iterable[bytes]) -> Iterable[bytes]:
         return lines if self.watch is None else self.watch(lines)
 
 
@@ -74,7 +74,7 @@ def check_workspace(path: Path, options: CheckOptions, stream: str | None = None
         streams = None if named_streams is None else _without_lost(view, named_streams, kept)
         seen = kept if named_streams is None else _heads_of(kept, named_streams)
         verdict = verify_records(
-            options.pass_through_watch(bundle(view, own, _AsStored(path / "artifacts"), streams)),
+            options.watched(bundle(view, own, _AsStored(path / "artifacts"), streams)),
             trust,
             options.jobs,
             progress=options.progress,
@@ -90,7 +90,7 @@ class _HasIndexes(Protocol):
 
 
 def _index_findings(reader: _HasIndexes) -> tuple[VerdictFinding, ...]:
-    """Index tables that are missing: no event is touched by that, but commands will fail."""
+    """Return findings for missing index tables: events are not affected, but commands fail."""
     return tuple(
         VerdictFinding("LDG-071", "index_damaged", "warning", sentence, hint=hint)
         for sentence, hint in map(describe_missing_index, reader.missing_index_tables())
@@ -103,7 +103,7 @@ def check_file(file: Path, options: CheckOptions) -> BundleVerdict:
         with file.open("rb") as bytes_of:
             inside = open_receipt(bytes_of)
             trust = _choose_trust(options, _origin_of(inside.file))
-            lines = options.pass_through_watch(lines_of(inside.file))
+            lines = options.watched(lines_of(inside.file))
             return verify_records(
                 lines, trust, options.jobs, progress=options.progress, says=inside.says
             )
@@ -114,7 +114,7 @@ def check_file(file: Path, options: CheckOptions) -> BundleVerdict:
 
 
 def stored_artifacts(path: Path, hashes: Iterable[str]) -> set[str]:
-    """Those of `hashes` that the workspace has a file for; whether it is intact is not asked."""
+    """Return those of `hashes` that the workspace has a file for, intact or not."""
     artifacts = FileArtifacts(path / "artifacts")
     return {sha256 for sha256 in hashes if artifacts.has(sha256)}
 
@@ -128,12 +128,12 @@ def read_trust(file: Path) -> TrustedLedger:
         ) from None
     except TrustError as error:
         raise Unavailable(
-            "bad_trust", f"{file}: {error}", hint="obtain it again from whoever runs the ledger"
+            "bad_trust", f"{file}: {error}", hint="get it again from the owner of the ledger"
         ) from None
 
 
 def pinned_trust(folder: KeyFolder, origin: str) -> Path | None:
-    """The trust file that this key folder has of a ledger; None if it has never met it."""
+    """Return the key folder's trust file of a ledger; None if it has none."""
     if not _ORIGIN.match(origin):  # it may come from a hostile file: never a path of its choice
         return None
     place = folder.ledger_folder(origin) / "trust.json"
@@ -143,19 +143,19 @@ def pinned_trust(folder: KeyFolder, origin: str) -> Path | None:
         raise Unavailable(
             "keys_unreadable",
             f"the key folder {folder.path} cannot be read: {error.strerror or error}",
-            hint="check its permissions, or name one of your own by MOOT_KEYS",
+            hint="check its permissions, or set MOOT_KEYS to another one",
         ) from None
 
 
 def _read_own_trust(path: Path, folder: KeyFolder) -> engine_keys.LedgerTrust:
-    """Which ledger this is and the keys to read it by: those in the key folder, if it has any."""
+    """Return the ledger's origin and keys: from the key folder if it has them."""
     file = path / "trust.json"
     try:
         pinned = pinned_trust(folder, trust_files.read_trust_file(file).origin)
         return trust_files.read_trust_file(pinned or file).trust()
     except Malformed as error:
         raise Unavailable(
-            "bad_trust", str(error), hint="`moot ledger doctor` says how to mend it"
+            "bad_trust", str(error), hint="`moot ledger doctor` shows how to fix it"
         ) from None
 
 
@@ -166,13 +166,13 @@ def _choose_trust(options: CheckOptions, origin: str) -> TrustedLedger | None:
 
 
 def _with_kept_checkpoint(trust: TrustedLedger | None, note: bytes) -> TrustedLedger:
-    """The trust with a kept checkpoint added; Unavailable if the ledger's key did not sign that:
-    then it proves nothing, neither for the ledger nor against it."""
+    """Return the trust with a kept checkpoint; Unavailable if the ledger's key did not sign it,
+    since it then proves nothing."""
     if trust is None:
         raise Unavailable(
             "no_trust",
-            "a kept checkpoint holds under the key of a trust file, and there is none",
-            hint="name the ledger's trust file by --trust",
+            "checking a kept checkpoint needs a trust file, and there is none",
+            hint="name the ledger's trust file with --trust",
         )
     try:
         return with_kept_checkpoint(trust, note)
@@ -180,13 +180,13 @@ def _with_kept_checkpoint(trust: TrustedLedger | None, note: bytes) -> TrustedLe
         raise Unavailable(
             "bad_checkpoint",
             f"the kept checkpoint cannot be used: {error}",
-            hint="give it byte for byte as `moot ledger checkpoint -o FILE` wrote it, with the "
-            "trust file of the same ledger",
+            hint="use the unchanged file of `moot ledger checkpoint -o FILE`, with the trust file "
+            "of the same ledger",
         ) from None
 
 
 def _origin_of(file: IO[bytes]) -> str:
-    """The ledger that the header names; if it cannot be read, the checker will say so."""
+    """Return the ledger that the header names; the verifier reports an unreadable one."""
     line = file.readline(_HEADER_BYTES)
     file.seek(0)
     try:
@@ -200,7 +200,7 @@ class _Header(msgspec.Struct):
 
 
 class _AsStored(FileArtifacts):
-    """Artifacts as they are on disk, without our own check: the checker finds what was changed."""
+    """Artifacts as they are on disk, without our own check: the verifier finds changes."""
 
     def chunks(self, sha256: str) -> Iterator[bytes]:
         with suppress(Tampered):
@@ -208,8 +208,8 @@ class _AsStored(FileArtifacts):
 
 
 def _streams_named(view: View, named: str, kept: Heads) -> list[str]:
-    """Every stream of that name, in the ledger or remembered: `decision/q-1`, `q-1`, a thread, or
-    one of its messages."""
+    """Return every stream of that name, in the ledger or remembered: `decision/q-1`, `q-1`, a
+    thread, or one of its messages."""
     short = named.partition(":")[0]
     forms = [f"{protocol}/{name}" for protocol in MODULES for name in {short, short.lower()}]
     found = [name for name in (named, *forms) if view.head(name) is not None or name in kept]
@@ -217,8 +217,8 @@ def _streams_named(view: View, named: str, kept: Heads) -> list[str]:
 
 
 def _without_lost(view: View, streams: list[str], kept: Heads) -> list[str]:
-    """Without streams that are remembered but gone: those are no typing errors, which would be an
-    error here, but a loss, which the verdict must report."""
+    """Remove streams that are remembered but missing: they are a loss, which the verdict reports,
+    not a typing error."""
     return [name for name in streams if view.head(name) is not None or name not in kept]
 
 

@@ -1,7 +1,6 @@
-"""When the ledger lacks events that are remembered: finding that, and going on by a person's
-decision.
+"""Find events that the ledger has lost, and continue without them by a person's decision.
 
-Nothing is forgotten: the missing checkpoint stands in the registry for ever, with the reason.
+The registry records the missing checkpoint and the reason. Also: back up the ledger file.
 """
 
 from __future__ import annotations
@@ -38,65 +37,65 @@ RESTORE = "keep the file as it is; restore .moot/ledger.db from a backup"
 
 
 def lost_heads(view: View, seen_heads: dict[str, tuple[int, bytes]]) -> Iterator[tuple[str, int]]:
-    """Remembered positions that are gone, or hold another event now."""
+    """Yield remembered positions that are missing or have another event now."""
     for stream, (seq, head) in seen_heads.items():
         if not holds_event(view, stream, seq, head):
             yield stream, seq
 
 
 def _lost_note(workspace: Workspace, view: View) -> SeenCheckpoint | None:
-    """The newest known checkpoint if anything is lost, else None. Where the key folder remembers
-    none, the ledger's own stands for it."""
-    kept, heads = (
+    """Return the newest known checkpoint if anything is lost, else None. If the key folder
+    remembers none, use the ledger's own."""
+    remembered, heads = (
         workspace.seen_checkpoints.newest(workspace.trust.origin),
         workspace.seen_checkpoints.heads(workspace.trust.origin),
     )
-    if kept is None:
+    if remembered is None:
         here = newest_checkpoint(view, workspace.trust)
-        kept = SeenCheckpoint(here.number if here else 0, view.newest_note() or "")
+        remembered = SeenCheckpoint(here.number if here else 0, view.newest_note() or "")
         heads = {name: (head.seq, head.hash) for name, head in view.pinned_heads()}
     lost = any(lost_heads(view, heads)) or any(_lost_snapshots(view, workspace.trust))
-    return kept if lost or workspace.rollback is not None else None
+    return remembered if lost or workspace.rollback is not None else None
 
 
 def _lost_snapshots(view: View, trust: LedgerTrust) -> Iterator[Snapshot]:
-    """Signed snapshots of events that are gone or changed: they prove that something was lost."""
+    """Yield signed snapshots of missing or changed events: they prove a loss."""
     for snapshot in view.all_snapshots():
-        said = snapshot_bytes(trust.origin, snapshot)
-        if verify(trust.checkpoint, SNAPSHOT, said, snapshot.signature) and not holds_event(
+        statement = snapshot_bytes(trust.origin, snapshot)
+        if verify(trust.checkpoint, SNAPSHOT, statement, snapshot.signature) and not holds_event(
             view, snapshot.stream, snapshot.seq, snapshot.hash
         ):
             yield snapshot
 
 
 def accept_loss(workspace: Workspace, reason: str, person: Signer | None) -> NewCheckpoint:
-    """Record that what is missing is lost, and go on from what is there.
+    """Record that the missing events are lost, and continue from the remaining ones.
 
     If any person has a key in this ledger, `person` must sign for it.
     """
     origin = workspace.trust.origin
     with workspace.store.read() as view:
-        kept = _lost_note(workspace, view)
-        if kept is None:
+        remembered = _lost_note(workspace, view)
+        if remembered is None:
             raise Refused(
                 "nothing_lost",
-                "nothing that was kept is missing here",
-                hint="`moot verify` says how the record stands",
+                "no remembered event is missing here",
+                hint="`moot verify` checks the record",
             )
         # Tampered here, before anything is recorded: no checkpoint could follow.
         require_numbers_in_order(view.count_streams_and_events()[0], view.streams())
         _require_chains(view, Replay(workspace.trust, Machines()))
-    said = loss_statement(origin=origin, lost=kept.note, reason=reason)
+    statement = loss_statement(origin=origin, lost=remembered.note, reason=reason)
     command = AcceptHistory(
-        lost=kept.note,
+        lost=remembered.note,
         reason=reason,
-        endorsement=sign_endorsement(person, said) if person else None,
+        endorsement=sign_endorsement(person, statement) if person else None,
     )
-    engine = workspace.engine_despite_loss()
+    engine = workspace.engine_ignoring_loss()
     engine.load_from_start(REGISTRY)
     engine.execute(REGISTRY, command, SYSTEM)
     _drop_snapshots(workspace)
-    made = engine.checkpoint(beyond=kept.number)
+    made = engine.checkpoint(beyond=remembered.number)
     assert made is not None, "the event above moved a head"
     with workspace.store.read() as view:
         workspace.seen_checkpoints.replace_all(
@@ -106,8 +105,8 @@ def accept_loss(workspace: Workspace, reason: str, person: Signer | None) -> New
 
 
 def _require_chains(view: View, replay: Replay) -> None:
-    """Tampered at the first event that does not follow from the one before it, rests on lost keys,
-    or is signed by no key that is left: nothing could follow it."""
+    """Raise Tampered at the first event that does not follow the one before it, refers to lost
+    keys, or is signed by no remaining key: nothing could follow it."""
     keys = view.head(REGISTRY)
     registry = REGISTRY_MACHINE.require_state(replay.load_from_start(view, REGISTRY).state)
     for stream, _ in view.streams():
@@ -119,12 +118,12 @@ def _require_chains(view: View, replay: Replay) -> None:
 
 
 def _require_signed(record: Record, registry: Registry) -> None:
-    """Tampered unless a registered key signed it. Which one it should have been is for `moot
-    verify`; but a checkpoint must not sign for what nobody signed."""
+    """Raise Tampered unless a registered key signed the record: a checkpoint must not sign an
+    unsigned one. `moot verify` checks whether it was the right key."""
     key = registry.keys.get(record.kid)
     if key is None or not record.signed_by(bytes.fromhex(key.public)):
         raise Tampered(
-            f"event {record.seq} of {record.stream} is signed by no key that is known here",
+            f"event {record.seq} of {record.stream} is signed by no key of this ledger",
             code="unproved_record",
             stream=record.stream,
             seq=record.seq,
@@ -133,13 +132,13 @@ def _require_signed(record: Record, registry: Registry) -> None:
 
 
 def _drop_snapshots(workspace: Workspace) -> None:
-    """Drop the snapshots of lost events. They prove the loss, so only after it is on record."""
+    """Drop the snapshots of lost events. They prove the loss, so only after it is recorded."""
     with workspace.store.write() as change:
         for snapshot in list(_lost_snapshots(change, workspace.trust)):
             change.drop_snapshot(snapshot.stream)
 
 
-# A checked copy of the ledger file, with every event: whole or absent, and never over another file.
+# Backups: a checked copy of the ledger file. It is complete or absent, and never overwrites a file.
 
 
 class Backup(NamedTuple):
@@ -149,13 +148,13 @@ class Backup(NamedTuple):
 
 
 def back_up(store: Store, target: Path) -> Backup:
-    """Copy the ledger while others write, compare the copy with it, then give it its name."""
+    """Copy the ledger while others write, compare the copy with it, then rename it to `target`."""
     # LDG-073
     if target.exists():
         raise _file_exists(target)
     if not target.parent.is_dir():
         raise StoreFailed(
-            "store_unreachable", f"{target.parent} is no folder", hint="make it first"
+            "store_unreachable", f"{target.parent} is not a folder", hint="create it first"
         )
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(6)}")
     try:
@@ -175,20 +174,20 @@ def _require_same(store: Store, copy: Path) -> Backup:
         problems = reader.integrity()
         with store.read() as live:
             wrong = problems or [
-                name for name, _ in copied.streams() if not _same(live, copied, name)
+                name for name, _ in copied.streams() if not _has_same_head(live, copied, name)
             ]
         if wrong:
             raise StoreFailed(
                 "backup_failed",
-                f"the copy is not like the ledger: {wrong[0]}",
-                hint="check the disk and try again; `moot ledger doctor` looks at the ledger",
+                f"the copy differs from the ledger: {wrong[0]}",
+                hint="check the disk and try again; `moot ledger doctor` checks the ledger",
             )
         streams, events = copied.count_streams_and_events()
     return Backup(copy.stat().st_size, streams, events)
 
 
-def _same(live: View, copied: View, stream: str) -> bool:
-    """Does the ledger, which may have moved on, hold the copy's newest event of this stream?"""
+def _has_same_head(live: View, copied: View, stream: str) -> bool:
+    """Return whether the ledger, which may have grown, has the copy's newest event of a stream."""
     head = copied.head(stream)
     assert head is not None
     record = next(live.records(stream, after=head.seq - 1), None)
@@ -197,4 +196,4 @@ def _same(live: View, copied: View, stream: str) -> bool:
 
 
 def _file_exists(target: Path) -> Refused:
-    return Refused("file_exists", f"{target} exists already", hint="choose another name")
+    return Refused("file_exists", f"{target} already exists", hint="choose another name")

@@ -1,8 +1,7 @@
-"""The ledger of a workspace wherever it lies now: a process that lives long goes on in the new
-place once `moot ledger move` has moved it.
+"""A store that follows the ledger after `moot ledger move`, for processes that run for long.
 
-Whoever moves a ledger holds its write lock until the workspace names the new place. So a look after
-the lock was taken says for certain whether this is still the right place to write to.
+`moot ledger move` holds the ledger's write lock until the workspace names the new location. So a
+check under the write lock shows reliably whether the ledger is still here.
 """
 
 from __future__ import annotations
@@ -21,29 +20,31 @@ from moot.workspace.find import DATABASE, LEDGER
 if TYPE_CHECKING:
     from moot.core.ledger import Store, View, WriteTransaction
 
-Place = tuple[str, int, int]
-# Whoever reads looks this often, in seconds: it is a moment late at most, as any reader may be.
-LOOK_EVERY: Final = 0.05
-# A folder whose last change is older than this, in nanoseconds, gets another time at its next one:
-# clocks of file systems tick slowly, some once in two seconds.
+Location = tuple[str, int, int]
+# How often a reader checks, in seconds; it may read the old location that much longer.
+CHECK_INTERVAL: Final = 0.05
+# A folder whose last change is older than this, in nanoseconds, gets another time at its next
+# change: some file systems count time in steps of two seconds.
 SETTLED: Final = 3_000_000_000
 
 
-class StoreWherever:
-    """A store that opens the ledger anew where it was moved to. Threads may share it."""
+class RelocatableStore:
+    """A store that opens the ledger again where it was moved to. Threads may share it."""
 
-    def __init__(self, path: Path, store: Store, place: Place, reopen: Callable[[], Store]) -> None:
+    def __init__(
+        self, path: Path, store: Store, place: Location, reopen: Callable[[], Store]
+    ) -> None:
         """`place` is where the ledger was found when `store` was opened; `path` is `.moot`."""
         self._database, self._ledger = str(path / DATABASE), str(path / LEDGER)
         self._store = store
-        self._place = place
-        self._look_at = 0.0
+        self._location = place
+        self._next_check = 0.0
         self._folder = _Folder(str(path))
-        # where we last looked under the lock and were right, and the folder's last change then
-        self._right_place_at: tuple[Store, int] | None = None
+        # the store that was last found current under its lock, and the folder's last change then
+        self._verified_at: tuple[Store, int] | None = None
         self._reopen = reopen
-        self._former: list[Store] = []  # somebody may still read there
-        self._turn = threading.Lock()
+        self._former: list[Store] = []  # a thread may still read there
+        self._lock = threading.Lock()
         self._inside = threading.local()  # the store of the read or write that this thread is in
 
     def read(self) -> AbstractContextManager[View]:
@@ -53,7 +54,7 @@ class StoreWherever:
         return _Writing(self)
 
     def work_ahead(self) -> None:
-        """A database does that by itself."""
+        """Do the store's deferred work; a database does that by itself."""
         work = getattr(self._store, "work_ahead", None)
         if work is not None:
             work()
@@ -63,27 +64,26 @@ class StoreWherever:
         for store in (*self._former, self._store):
             store.close()
 
-    def is_right_place(self, store: Store) -> bool:
-        """Asked under the write lock of `store`: is the ledger still there?
+    def is_current(self, store: Store) -> bool:
+        """Return whether the ledger is still in `store`; called under its write lock.
 
-        When its file moves, something is made, renamed or removed in the folder, which tells when
-        that last was.
+        Moving the file changes the folder, whose time of change is quicker to read.
         """
-        changed_at = self._folder.changed_at() if self._place[0] == LEDGER else None
-        if changed_at is not None and (store, changed_at) == self._right_place_at:
+        changed_at = self._folder.changed_at() if self._location[0] == LEDGER else None
+        if changed_at is not None and (store, changed_at) == self._verified_at:
             return True
         is_right = store is self._store and not self._has_moved()
         if not is_right:
-            self._look_at = 0.0
+            self._next_check = 0.0
         elif changed_at is not None and time.time_ns() - changed_at > SETTLED:
-            self._right_place_at = store, changed_at
+            self._verified_at = store, changed_at
         return is_right
 
     def _has_moved(self) -> bool:
-        return _find_place(self._database, self._ledger) not in (self._place, None)
+        return _find_location(self._database, self._ledger) not in (self._location, None)
 
     def enter(self) -> tuple[Store | None, Store]:
-        """The store that this thread is in already, and the one to go on in."""
+        """Return the store that this thread already uses, if any, and the one to use now."""
         outer: Store | None = getattr(self._inside, "store", None)
         self._inside.store = store = outer or self._find()
         return outer, store
@@ -93,17 +93,17 @@ class StoreWherever:
 
     def _find(self) -> Store:
         now = time.monotonic()
-        if now < self._look_at:
+        if now < self._next_check:
             return self._store
-        self._look_at = now + LOOK_EVERY
+        self._next_check = now + CHECK_INTERVAL
         if not self._has_moved():
             return self._store
-        with self._turn:
-            place = _find_place(self._database, self._ledger)
-            if place is not None and place != self._place:
+        with self._lock:
+            place = _find_location(self._database, self._ledger)
+            if place is not None and place != self._location:
                 store = self._reopen()
                 self._former.append(self._store)
-                self._store, self._place = store, place
+                self._store, self._location = store, place
             return self._store
 
     def __getattr__(self, name: str) -> object:
@@ -111,68 +111,68 @@ class StoreWherever:
 
 
 class _Reading:
-    """One read; as a generator it would cost as much again as the read itself."""
+    """One read. A class, since a generator would double the cost of a read."""
 
-    __slots__ = ("_outer", "_reading", "_wherever")
+    __slots__ = ("_outer", "_owner", "_reading")
 
-    def __init__(self, wherever: StoreWherever) -> None:
-        self._wherever = wherever
+    def __init__(self, owner: RelocatableStore) -> None:
+        self._owner = owner
 
     def __enter__(self) -> View:
-        self._outer, store = self._wherever.enter()
+        self._outer, store = self._owner.enter()
         try:
             self._reading = store.read()
             return self._reading.__enter__()
         except BaseException:
-            self._wherever.leave(self._outer)
+            self._owner.leave(self._outer)
             raise
 
     def __exit__(self, *error: Any) -> bool | None:
         try:
             return self._reading.__exit__(*error)
         finally:
-            self._wherever.leave(self._outer)
+            self._owner.leave(self._outer)
 
 
 class _Writing:
-    """One write; a class for the same reason."""
+    """One write. A class for the same reason."""
 
-    __slots__ = ("_outer", "_wherever", "_writing")
+    __slots__ = ("_outer", "_owner", "_writing")
 
-    def __init__(self, wherever: StoreWherever) -> None:
-        self._wherever = wherever
+    def __init__(self, owner: RelocatableStore) -> None:
+        self._owner = owner
 
     def __enter__(self) -> WriteTransaction:
-        wherever = self._wherever
+        owner = self._owner
         while True:
-            self._outer, store = wherever.enter()
+            self._outer, store = owner.enter()
             try:
                 self._writing = store.write()
                 change = self._writing.__enter__()
             except BaseException:
-                wherever.leave(self._outer)
+                owner.leave(self._outer)
                 raise
             try:
-                if self._outer is not None or wherever.is_right_place(store):
+                if self._outer is not None or owner.is_current(store):
                     return change
             except BaseException as error:
                 self.__exit__(type(error), error, error.__traceback__)
                 raise
-            # It was moved since we looked, or while we waited: nothing was written here.
+            # It was moved since the last check, or while we waited: nothing was written here.
             self.__exit__(None, None, None)
 
     def __exit__(self, *error: Any) -> bool | None:
         try:
             return self._writing.__exit__(*error)
         finally:
-            self._wherever.leave(self._outer)
+            self._owner.leave(self._outer)
 
 
 class _Folder:
-    """When something was last made, renamed or removed in a folder, or it was itself.
+    """Tells when a folder's entries last changed.
 
-    Asked of a descriptor: to look for two files by their paths takes twenty times as long, a
-    fifteenth of a whole command.
+    Reads the time from a descriptor: looking up two files by their paths takes twenty times as
+    long, a fifteenth of a whole command.
     """
 
     def __init__(self, path: str) -> None:
@@ -181,8 +181,8 @@ class _Folder:
         self._is_asked_again = False
 
     def changed_at(self) -> int | None:
-        """In nanoseconds; None if that cannot be told, or is asked for the first time: most
-        processes write once, and need no descriptor."""
+        """Return the time of the last change in nanoseconds; None if it is unknown, or at the first
+        call: most processes write once and need no descriptor."""
         if self._descriptor is None:
             is_first, self._is_asked_again = not self._is_asked_again, True
             if is_first or sys.platform == "win32":
@@ -200,12 +200,12 @@ class _Folder:
             os.close(descriptor)
 
 
-def find_place(path: Path) -> Place | None:
-    """What tells where the ledger of a workspace lies; None if it is nowhere."""
-    return _find_place(str(path / DATABASE), str(path / LEDGER))
+def find_location(path: Path) -> Location | None:
+    """Return what identifies the ledger's location; None without a ledger."""
+    return _find_location(str(path / DATABASE), str(path / LEDGER))
 
 
-def _find_place(database: str, ledger: str) -> Place | None:
+def _find_location(database: str, ledger: str) -> Location | None:
     if os.path.exists(database):
         with suppress(OSError):
             found = os.stat(database)

@@ -1,11 +1,10 @@
-"""What the key folder remembers of a ledger, compared with the ledger before anything is added.
+"""Compare the ledger with what the key folder remembers of it, before anything is written.
 
-Whoever may write the ledger file can remove its newest events without any key. Writing on top would
-make a second history for positions that were already signed. So before a process writes to a
-stream, and before a checkpoint signs for it, the events remembered from earlier checkpoints must
-still be there. The key folder is asked about each stream once in a process, and again before a
-checkpoint if others have moved it; what this process saw and wrote itself, it knows. Where the key
-folder has never met a ledger, nothing can be noticed.
+A user who may write the ledger file can remove its newest events without any key. Writing on top
+would make a second history for positions that were already signed. So before a process writes to a
+stream, and before a checkpoint signs it, the events remembered from earlier checkpoints must still
+be there. A process reads the key folder once for each stream, and again before a checkpoint if
+other processes moved the stream. Without a remembered checkpoint a rollback cannot be detected.
 """
 
 from __future__ import annotations
@@ -32,27 +31,29 @@ _NOTHING = (-1, b"")
 
 
 class MemoryRollbackGuard:
-    """Compares a ledger with what this machine has seen of it before, so that a rollback is noticed
-    (`engine/checkpoints.py` asks): one ledger, one process."""
+    """Detects a rollback of one ledger, for one process: compares the ledger with what this machine
+    has seen of it before. `engine/checkpoints.py` has the protocol."""
 
     def __init__(self, seen_checkpoints: SeenCheckpoints, trust: LedgerTrust) -> None:
         self._seen_checkpoints = seen_checkpoints
         self._trust = trust
-        # stream -> the newest event that this process saw there; a stream cannot go back
+        # stream -> the newest event that this process saw there; a stream never shrinks
         self.seen: Heads = {}
         # stream -> what is remembered of it and was found in the ledger
-        self._found: Heads = {}
-        self._begun = False  # whether the whole ledger was compared once
-        self._others = -1  # `others` of the store when it was last compared before a checkpoint
+        self._verified: Heads = {}
+        self._has_compared = False  # whether the whole ledger was compared once
+        self._version_of_others = (
+            -1
+        )  # `others` of the store when it was last compared before a checkpoint
 
     def before_writing(self, view: View) -> None:
-        """Before the first write of a process: no stream was removed, and none that the next
-        checkpoint will sign for was cut short (LDG-098)."""
-        if self._begun:
+        """Check before a process's first write that no stream was removed, and that none which the
+        next checkpoint will sign was cut short (LDG-098)."""
+        if self._has_compared:
             return
         require_stream_count(view, self._trust, view.count_streams_and_events()[0])
         self._compare_moved(view, self._require_found_or_forged)
-        self._begun = True
+        self._has_compared = True
 
     def before_loading(self, view: View, stream: str) -> None:
         if stream not in self.seen:
@@ -69,60 +70,61 @@ class MemoryRollbackGuard:
         self.seen[stream] = seq, record_hash
 
     def before_signing(self, view: View) -> None:
-        """Compare every stream that moved, and again whenever others have written since: removing
-        events is such a write, too (LDG-098)."""
+        """Compare every stream that moved, and again after other processes wrote: removing events
+        is such a write, too (LDG-098)."""
         others = view.version_of_others()
-        if others == self._others:
+        if others == self._version_of_others:
             return
-        kept = self._seen_checkpoints.newest(self._trust.origin)
-        if kept is not None and was_rolled_back(view, self._trust, kept):
-            raise missing_checkpoint_error(kept)
+        remembered = self._seen_checkpoints.newest(self._trust.origin)
+        if remembered is not None and was_rolled_back(view, self._trust, remembered):
+            raise missing_checkpoint_error(remembered)
         self._compare_moved(view, self._require_found)
-        self._others = others
+        self._version_of_others = others
 
     def remember(self, made: NewCheckpoint) -> None:
         """Remember a checkpoint that this process has made."""
         origin = self._trust.origin
         self._seen_checkpoints.remember(origin, made.checkpoint.number, made.note, made.moved)
-        self._found.update((stream, (head.seq, head.hash)) for stream, head in made.moved)
+        self._verified.update((stream, (head.seq, head.hash)) for stream, head in made.moved)
 
     def _compare_moved(self, view: View, find: Find) -> None:
         moved = view.moved_heads()
-        kept = self._remembered_of([stream for stream, _ in moved])
+        remembered = self._remembered_of([stream for stream, _ in moved])
         for stream, head in moved:
             self._compare_with_seen(stream, head.seq, head.hash)
-            find(view, stream, kept.get(stream))
+            find(view, stream, remembered.get(stream))
             self.seen[stream] = head.seq, head.hash
 
     def _remembered_of(self, streams: list[str]) -> Heads:
         return self._seen_checkpoints.heads_of(self._trust.origin, streams)
 
     def _compare_with_seen(self, stream: str, seq: int, record_hash: bytes) -> None:
-        """Tampered if the stream ends before an event that was seen. If it has moved at all, what
-        is remembered of it must be looked for again."""
+        """Raise Tampered if the stream ends before an event that was seen. If the stream has moved,
+        the remembered event must be checked again."""
         seen = self.seen.get(stream, _NOTHING)
         if seq < seen[0]:
             raise _lacks_event(stream, seen[0])
         if (seq, record_hash) != seen:
-            self._found.pop(stream, None)
+            self._verified.pop(stream, None)
 
-    def _require_found(self, view: View, stream: str, kept: Position | None) -> None:
-        """Tampered unless the remembered event is there; one found before is not read again."""
-        if kept is None or kept == self._found.get(stream):
+    def _require_found(self, view: View, stream: str, remembered: Position | None) -> None:
+        """Raise Tampered unless the remembered event is there; do not read a verified one again."""
+        if remembered is None or remembered == self._verified.get(stream):
             return
-        if not holds_event(view, stream, *kept):
-            raise _lacks_event(stream, kept[0])
-        self._found[stream] = kept
+        if not holds_event(view, stream, *remembered):
+            raise _lacks_event(stream, remembered[0])
+        self._verified[stream] = remembered
 
-    def _require_found_or_forged(self, view: View, stream: str, kept: Position | None) -> None:
-        """The same, but an event forged in its place is let pass here.
+    def _require_found_or_forged(
+        self, view: View, stream: str, remembered: Position | None
+    ) -> None:
+        """Like `_require_found`, but accept an event that was forged in its place.
 
-        Nothing is missing then; the proof of signatures finds the forgery, and a protocol may have
-        to record that. No checkpoint is signed over it: before signing, `_require_found` itself is
-        asked.
+        Nothing is missing then: verifying signatures finds the forgery, and a protocol may have to
+        record that. No checkpoint is signed over it: `before_signing` calls `_require_found`.
         """
         try:
-            self._require_found(view, stream, kept)
+            self._require_found(view, stream, remembered)
         except Tampered as lost:
             if not self._is_forged(view, stream, lost.seq):
                 raise
@@ -140,9 +142,10 @@ class MemoryRollbackGuard:
 
 
 def was_rolled_back(view: View, trust: LedgerTrust, seen: SeenCheckpoint) -> bool:
-    """Is the newest checkpoint older than the one seen before, or another one of that number?
+    """Return whether the newest checkpoint is older than the one seen, or another of that number.
 
-    One whose signature is damaged counts as rolled back."""
+    A checkpoint with an invalid signature counts as rolled back.
+    """
     try:
         here = newest_checkpoint(view, trust)
     except Tampered:

@@ -1,9 +1,9 @@
 """Settings: `moot.toml` in the root of a worktree, and a user's own file of the same form.
 
-`SETTINGS` lists every key. The repository's file comes with whatever one clones, so it may only
-name things and make rules stricter: no command, no address, nothing that opens the guard. Where
-both files set a rule, the stricter one counts. What is unknown or cannot be read is refused; until
-it is mended, `strictest_settings` holds, so that a broken file never opens anything.
+`SETTINGS` lists every key. The repository's file comes with a clone, so it may only name things and
+make rules stricter: no command, no address, nothing that weakens the guard. If both files set a
+rule, the stricter value counts. Unknown keys and unreadable files are refused; until they are
+fixed, `strictest_settings` applies, so that a broken file never weakens anything.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ class Setting(NamedTuple):
     """One key, and what it means.
 
     `choices` are the values of a rule, the loosest first; none: any text. The first is the default,
-    unless `starts_as` names another.
-    `in_repository`: may the repository's file set it? `is_notice`: it says only what is told, so
-    that no choice is stricter: whoever wants the later one gets it, and a bad file nobody.
+    unless `starts_as` names another. `in_repository`: the repository's file may set it.
+    `is_notice`: notice settings have no stricter value: either file may turn the notice off; an
+    unreadable file does not.
     """
 
     name: str
@@ -81,7 +81,7 @@ SETTINGS: Final = (
         " that are known: they are only recognized, never run",
         in_repository=True,
     ),
-    # Participants run commands, so whoever clones a repository must not get them with it.
+    # Participants run commands, so they must not come with a cloned repository.
     Setting("ask.participants", "whom `moot ask` asks where no `--with` names anybody"),
     Setting(
         "ask.rule",
@@ -93,7 +93,7 @@ SETTINGS: Final = (
         "how `moot ask` picks the motion if answers differ, without `--choose`",
         choices=("most-frequent", "plurality", "borda", "condorcet"),
     ),
-    # Where telemetry goes, and what of it, is for whoever runs the machine to say.
+    # Only the user of the machine decides what telemetry is sent, and where.
     Setting(
         "telemetry.export",
         "spans and metrics of moot itself, sent to where the variables OTEL_EXPORTER_OTLP_... say;"
@@ -116,7 +116,7 @@ SETTINGS: Final = (
 
 
 class Protect(msgspec.Struct, frozen=True):
-    """What the guard does beyond what it always does."""
+    """Optional rules of the guard."""
 
     unmerged: str = "tell"
     files: str = "file"
@@ -124,19 +124,19 @@ class Protect(msgspec.Struct, frozen=True):
 
 
 class Notify(msgspec.Struct, frozen=True):
-    """How the person is told that something waits."""
+    """How Moot notifies the user."""
 
     command: str = ""
 
 
 class KnownTests(msgspec.Struct, frozen=True):
-    """How a run of tests is recognized."""
+    """How Moot recognizes a test run."""
 
     command: str = ""
 
 
 class AskDefaults(msgspec.Struct, frozen=True):
-    """What `moot ask` goes by where nothing else was said."""
+    """Defaults of `moot ask`."""
 
     participants: str = ""
     rule: str = "majority"
@@ -144,7 +144,7 @@ class AskDefaults(msgspec.Struct, frozen=True):
 
 
 class Telemetry(msgspec.Struct, frozen=True):
-    """What is told of what goes on here, and to whom."""
+    """What Moot exports, and where."""
 
     export: str = "off"
     texts: str = "off"
@@ -152,9 +152,9 @@ class Telemetry(msgspec.Struct, frozen=True):
 
 
 class Settings(msgspec.Struct, frozen=True):
-    """All settings that count here: one field for each table of the file.
+    """All settings: one field for each table of the file.
 
-    `problem` says why they are not what the files say, if a file cannot be read.
+    `problem` is why the files were not used, if one cannot be read.
     """
 
     protect: Protect = Protect()
@@ -166,9 +166,9 @@ class Settings(msgspec.Struct, frozen=True):
 
 
 def read_settings(worktree: Path, user_file: Path | None) -> Settings:
-    """What counts in a worktree. Malformed (`bad_setting`, `settings_unreadable`) if a file is bad.
+    """Return a worktree's settings; Malformed (`bad_setting`, `settings_unreadable`) if one is bad.
 
-    Nothing is loaded where there is no file: a hook asks before every edit.
+    Loads nothing if there is no file: a hook calls it before every edit.
     """
     return _combine(
         _read_file(worktree / FILE, in_repository=True),
@@ -177,15 +177,15 @@ def read_settings(worktree: Path, user_file: Path | None) -> Settings:
 
 
 def read_settings_or_strictest(worktree: Path, user_file: Path | None) -> Settings:
-    """The same for the guard: a bad file makes every rule as strict as it can be."""
+    """Return the settings for the guard: a bad file makes every rule as strict as possible."""
     try:
         return read_settings(worktree, user_file)
     except Malformed as error:
         return strictest_settings(error)
 
 
-def tells_reading(worktree: Path, env: Mapping[str, str]) -> bool:
-    """Is a model told who holds what it reads?"""
+def shows_readers_holders(worktree: Path, env: Mapping[str, str]) -> bool:
+    """Return whether Moot shows a model which agent holds the file that it reads."""
     settings = read_settings_or_strictest(worktree, user_settings_file(env))
     return settings.protect.reading == "tell"
 
@@ -197,13 +197,13 @@ def holds_lines(worktree: Path, env: Mapping[str, str]) -> bool:
 
 
 def read_user_settings(env: Mapping[str, str]) -> Settings:
-    """What the user's own file says, whatever repository this is. Malformed if it is bad."""
+    """Return the settings of the user's own file alone; Malformed if it is bad."""
     file = user_settings_file(env)
     return _combine({}, {} if file is None else _read_file(file, in_repository=False))
 
 
 def find_settings_problems(folder: Path, env: Mapping[str, str]) -> tuple[Finding, ...]:
-    """What is wrong with the files that count in `folder`, for `moot ledger doctor`."""
+    """Return what is wrong with the settings files for `folder`, for `moot ledger doctor`."""
     try:
         read_settings(worktree_root(folder) or folder, user_settings_file(env))
     except Malformed as error:
@@ -216,7 +216,7 @@ def find_settings_problems(folder: Path, env: Mapping[str, str]) -> tuple[Findin
 
 
 def strictest_settings(error: MootError) -> Settings:
-    # Rules of the guard are those that a repository may set; of the others the defaults count.
+    # The guard's rules are those that a repository may set; the others keep their defaults.
     named = (each for each in SETTINGS if each.choices and each.in_repository)
     strictest = {each.name: each.choices[-1] for each in named if not each.is_notice}
     return msgspec.structs.replace(_build(strictest), problem=str(error))
@@ -228,7 +228,7 @@ def _combine(repository: Mapping[str, str], user: Mapping[str, str]) -> Settings
         named = [each[setting.name] for each in (repository, user) if setting.name in each]
         if setting.choices and named:
             values[setting.name] = max(named, key=setting.choices.index)
-        elif named:  # a user's own names stand beside those of the repository
+        elif named:  # the user's names are added to the repository's
             values[setting.name] = ", ".join(named)
     return _build(values)
 
@@ -275,12 +275,12 @@ def _unreadable(file: Path, why: str) -> Malformed:
     return Malformed(
         f"{file} cannot be read: {why}",
         code="settings_unreadable",
-        hint="mend the file; until then the strictest settings count",
+        hint="fix the file; until then the strictest settings apply",
     )
 
 
 def _flatten(document: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    """`table.key` and its value; what is no table, or deeper, keeps its name and is refused."""
+    """Return `table.key` and value; other forms keep their name and are refused later."""
     rows: list[tuple[str, Any]] = []
     for table, content in document.items():
         if isinstance(content, dict):
@@ -293,10 +293,10 @@ def _flatten(document: Mapping[str, Any]) -> list[tuple[str, Any]]:
 def _check(name: str, value: Any, file: Path, in_repository: bool) -> str:
     setting = next((each for each in SETTINGS if each.name == name), None)
     if setting is None:
-        raise _bad(f"{file}: nothing is called {name}", _nearest(name, file))
+        raise _bad(f"{file}: there is no setting {name}", _nearest(name, file))
     if in_repository and not setting.in_repository:
         raise _bad(
-            f"{file}: {name} is for a user's own settings, not for a repository's",
+            f"{file}: only a user's own settings may set {name}, not a repository",
             f"move it to your own file ({VARIABLE}, or moot/{FILE} in your settings folder)",
         )
     if not isinstance(value, str) or (setting.choices and value not in setting.choices):
@@ -309,7 +309,7 @@ def _nearest(name: str, file: Path) -> str:
     from difflib import get_close_matches
 
     near = get_close_matches(name, [each.name for each in SETTINGS], n=1, cutoff=0.5)
-    return f"did you mean {near[0]}?" if near else f"take it out of {file}"
+    return f"did you mean {near[0]}?" if near else f"remove it from {file}"
 
 
 def _bad(message: str, hint: str) -> Malformed:

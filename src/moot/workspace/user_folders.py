@@ -1,7 +1,7 @@
-"""The user's own data folder, where keys are unless `MOOT_KEYS` says otherwise.
+"""The user's own data folder, which has the keys unless `MOOT_KEYS` is set.
 
-`platformdirs` knows the place on every system. Loading it takes a hook as long as half of its own
-work, so the plain case is answered here: a home folder, and nothing that asks for another place.
+`platformdirs` knows the folder on every system, but loading it takes half as long as a hook's own
+work. So the common case is handled here: a home folder, and no variable that names another one.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ _ELSEWHERE: Final = ("XDG_DATA_HOME", "ANDROID_DATA")
 
 
 def key_folder_path(env: Mapping[str, str]) -> Path:
-    """Where the keys are: `MOOT_KEYS`, else a folder in the user's data folder."""
+    """Return the key folder: `MOOT_KEYS`, else a folder in the user's data folder."""
     chosen = env.get("MOOT_KEYS")
     return _require_folder(chosen) if chosen else user_data_folder() / "keys"
 
 
 def _require_folder(chosen: str) -> Path:
-    """The folder that `MOOT_KEYS` names, which may not be there yet; else Malformed."""
+    """Return the folder that `MOOT_KEYS` names, which may not exist yet; Malformed if it cannot."""
     problem = next((words for is_so, words in _NONSENSE if is_so(chosen)), None)
     if problem is None:
         folder = Path(chosen).absolute()
@@ -40,34 +40,34 @@ def _require_folder(chosen: str) -> Path:
     raise Malformed(
         f"MOOT_KEYS={chosen[:200]!r} {problem}",
         code="no_key_folder",
-        hint="set MOOT_KEYS to a folder of yours outside of every project, or unset it",
+        hint="set MOOT_KEYS to your own folder outside every project, or unset it",
     )
 
 
 _NONSENSE: Final[tuple[tuple[Callable[[str], bool], str], ...]] = (
-    (lambda text: not text.isprintable(), "holds a character that no folder should have"),
-    (lambda text: text.startswith("~"), "begins with ~, which only a shell replaces"),
-    (lambda text: not text.strip(), "names nothing"),
+    (lambda text: not text.isprintable(), "contains a control character"),
+    (lambda text: text.startswith("~"), "begins with ~, which only a shell expands"),
+    (lambda text: not text.strip(), "is blank"),
 )
 
 
 def require_outside(folder: Path, project: Path) -> None:
-    """Refused if this key folder lies in the project, where agents work and commits are made.
+    """Raise Refused if this key folder is in the project, where agents work and commits are made.
 
-    The user's own data folder may: who makes a project of the home folder cannot do otherwise.
+    The user's own data folder is allowed, for projects in the home folder itself.
     """
     inside = folder.resolve().is_relative_to(project.resolve())
     if inside and folder.resolve() != (user_data_folder() / "keys").resolve():
         raise Refused(
             "keys_in_project",
-            f"the key folder {folder} lies in the project {project}",
-            hint="move it out of there and set MOOT_KEYS to its new place; whoever saw the keys "
-            "may sign with them",
+            f"the key folder {folder} is in the project {project}",
+            hint="move it elsewhere and set MOOT_KEYS to its new path; rotate keys that another "
+            "user or a commit may have copied",
         )
 
 
 def user_data_folder() -> Path:
-    """Where this user's programs keep their data, with a folder of ours in it."""
+    """Return Moot's folder in the folder where this user's programs keep their data."""
     home, usual = os.environ.get("HOME", ""), _USUAL.get(sys.platform)
     if usual and os.path.isabs(home) and not any(map(os.environ.get, _ELSEWHERE)):
         return Path(home, usual, "moot")
@@ -76,17 +76,17 @@ def user_data_folder() -> Path:
     return user_data_path("moot", appauthor=False)
 
 
-# Where a user's own settings are. Every command asks that, and hardly any reads them.
+# The user's own settings file. Every command looks for it; few users have one.
 
 FILE: Final = "moot.toml"
 VARIABLE: Final = "MOOT_CONFIG"
 
 
 def user_settings_file(env: Mapping[str, str]) -> Path | None:
-    """The user's own file: `MOOT_CONFIG`, else the one in the folder for settings.
+    """Return the user's own file: `MOOT_CONFIG`, else the one in the folder for settings.
 
-    None if nobody could say where that is: an account without a home folder has none, and neither
-    has a program that hands on no environment.
+    None if that folder is unknown: for an account without a home folder, or a program that passes
+    on no environment.
     """
     if env.get(VARIABLE):
         return Path(env[VARIABLE])

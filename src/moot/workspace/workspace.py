@@ -1,9 +1,8 @@
 """An open workspace: its ledger, its artifacts, its keys, and whether it may be written.
 
-Opening costs the same however long the history is. Before anything is written, the newest
-checkpoint remembered in the key folder is compared with the ledger's, and each stream with what is
-remembered of it: an older copy in the ledger's place, or events taken out of it, are noticed and
-nothing is written on top. To read, nothing needs to be writable.
+The cost of opening does not depend on the length of the history. Before anything is written, the
+ledger is compared with what the key folder remembers of it: if an older copy has replaced it, or
+events were removed, nothing is written. Reading works on a read-only disk.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from moot.store.files import write_new_file
 from moot.store.sqlite.read_only import ReadOnlyStore, open_for_reading, open_for_writing
 from moot.workspace import trust as trust_files
 from moot.workspace.find import is_in_database, is_joined
-from moot.workspace.relocatable_store import StoreWherever, find_place
+from moot.workspace.relocatable_store import RelocatableStore, find_location
 from moot.workspace.rollback_guard import (
     MemoryRollbackGuard,
     missing_checkpoint_error,
@@ -40,9 +39,9 @@ if TYPE_CHECKING:
     from moot.hosts.opening import JoinedLedger
     from moot.store.sqlite.store import SqliteStore
 
-BEAT_EVERY: Final[Millis] = 60_000
-# How many processes above are looked at for a `moot run`.
-_MOST_ABOVE: Final = 32
+HEARTBEAT_INTERVAL: Final[Millis] = 60_000
+# How many parent processes are searched for a `moot run`.
+MAX_ANCESTORS: Final = 32
 
 
 class Workspace:
@@ -59,9 +58,9 @@ class Workspace:
         only_reads: bool = False,
         debug: DebugLog | None = None,
     ) -> None:
-        """`only_reads`: only to read; then it is opened even where it may not be written.
+        """`only_reads`: open it for reading, even on a read-only disk.
 
-        `debug` is told what is opened, locked, decided and committed here.
+        `debug` logs what is opened, locked, decided and committed.
         """
         if folder.path.is_relative_to(path.parent):
             require_outside(folder.path, path.parent)
@@ -71,24 +70,24 @@ class Workspace:
         self._debug = debug
         self.trust = _read_trust(path, folder)
         self.seen_checkpoints = SeenCheckpoints(folder.user_folder.path / "kept.db")
-        self._seen_checkpoints_guard = MemoryRollbackGuard(self.seen_checkpoints, self.trust)
+        self._rollback_guard = MemoryRollbackGuard(self.seen_checkpoints, self.trust)
         self.artifacts = FileArtifacts(path / "artifacts")
         self.keys = FolderKeys(folder, self.trust.origin, ask)
-        place = find_place(path)
+        place = find_location(path)
         self.store: SqliteStore | ReadOnlyStore = self._open_store()
-        # The error that every attempt to write raises, if the ledger may only be read here.
+        # The error that every attempt to write raises, if the ledger is read-only here.
         self.write_error: MootError | None = None
         if isinstance(self.store, ReadOnlyStore):
             self.write_error = self.store.why
         self.left: MootError | None = None  # of a machine that joined and has left
         self.joined = self._follow_keeper() if is_joined(path) else None
         if self.joined is None and place is not None:
-            store = StoreWherever(path, self.store, place, self._open_store)
+            store = RelocatableStore(path, self.store, place, self._open_store)
             self.store = cast("SqliteStore", store)
         try:
             self.rollback = self._find_rollback()
             frozen = self.rollback or self.write_error
-            self.engine = self._make_engine(system_clock, frozen, self._seen_checkpoints_guard)
+            self.engine = self._make_engine(system_clock, frozen, self._rollback_guard)
             if clock_text:
                 self.engine.clock = self._test_clock(clock_text)
         except BaseException:
@@ -98,16 +97,15 @@ class Workspace:
 
     @property
     def root(self) -> Path:
-        """The folder that holds `.moot`."""
+        """Return the folder that contains `.moot`."""
         return self.path.parent
 
-    def engine_despite_loss(self) -> Engine:
-        """An engine that writes to a rolled-back ledger; only for recording that a loss is
-        accepted."""
+    def engine_ignoring_loss(self) -> Engine:
+        """Return an engine that writes to a rolled-back ledger, only to record an accepted loss."""
         return self._make_engine(self.engine.clock, None, None)
 
     def pin_trust(self, folder: KeyFolder) -> None:
-        """Let another key folder remember the keys of this ledger."""
+        """Store the public keys of this ledger in another key folder."""
         place = folder.ledger_folder(self.trust.origin) / "trust.json"
         with suppress(FileExistsError):
             write_new_file(
@@ -115,15 +113,15 @@ class Workspace:
             )
 
     def beat_if_due(self, name: str, acted_at: Millis = 0) -> None:
-        """A sign of life, if the last is a while ago; `acted_at` is when it last wrote an event."""
+        """Record a heartbeat if the last one is old; `acted_at` is when `name` last wrote."""
         now = self.engine.clock()
         with self.store.read() as view:
             last = view.heartbeat(name)
-        if now - max(acted_at, last.at if last is not None else 0) >= BEAT_EVERY:
+        if now - max(acted_at, last.at if last is not None else 0) >= HEARTBEAT_INTERVAL:
             self.engine.beat(name)
 
     def close(self, *, checkpoint: bool = True) -> None:
-        """Without a checkpoint only the files are closed; the next command makes it."""
+        """Make a checkpoint and close; without `checkpoint` the next command makes it."""
         try:
             (self.engine if checkpoint else self.store).close()
         finally:
@@ -142,7 +140,7 @@ class Workspace:
             return self.joined.make_engine(
                 self.keys,
                 clock,
-                on_checkpoint=self._seen_checkpoints_guard.remember,
+                on_checkpoint=self._rollback_guard.remember,
                 write_error=write_error,
                 rollback_guard=rollback_guard,
                 debug=self._debug,
@@ -152,12 +150,12 @@ class Workspace:
             self.keys,
             self.trust,
             clock,
-            on_checkpoint=self._seen_checkpoints_guard.remember,
+            on_checkpoint=self._rollback_guard.remember,
             artifacts=self.artifacts,
             write_error=write_error,
             rollback_guard=rollback_guard,
             debug=self._debug,
-            request_timeouts=None if self.folder.loan is None else self._let_runner_settle,
+            request_timeouts=None if self.folder.loan is None else self._request_timeouts,
         )
 
     def _open_store(self) -> SqliteStore | ReadOnlyStore:
@@ -172,8 +170,7 @@ class Workspace:
         return open_for_writing(ledger, self._debug)
 
     def _follow_keeper(self) -> JoinedLedger | None:
-        """The ledger is kept elsewhere: what is here is a copy, and others write it. None if this
-        machine has left: then nobody writes it any more."""
+        """Open the copy of a ledger that another machine keeps; None if this machine has left."""
         from moot.hosts.opening import JoinedLedger, machine_left, read_joined_file, read_membership
 
         file = read_joined_file(self.path)
@@ -189,9 +186,11 @@ class Workspace:
         self.artifacts = cast("FileArtifacts", joined.artifacts)
         return joined
 
-    def let_runner_do(self, *question: bytes) -> bool:
-        """Let the `moot run` that lent our key folder do what its key is needed for; False if the
-        folder is the user's own. Unavailable (`runner_away`) if nobody listens."""
+    def ask_runner_to(self, *question: bytes) -> bool:
+        """Ask the `moot run` that lent our key folder to do what needs the user's keys.
+
+        False if the folder is the user's own. Unavailable (`runner_away`) without an answer.
+        """
         if self.folder.loan is None:
             return False
         from moot.keys.runner_connection import ask_runner
@@ -199,13 +198,13 @@ class Workspace:
         ask_runner(Path(self.folder.loan.socket), *question)
         return True
 
-    def _let_runner_settle(self, stream: str) -> None:
+    def _request_timeouts(self, stream: str) -> None:
         with suppress(Unavailable):  # it stays due
-            self.let_runner_do(b"settle", stream.encode())
+            self.ask_runner_to(b"settle", stream.encode())
 
     def _newest_seen_checkpoint(self) -> SeenCheckpoint | None:
-        """The newest remembered checkpoint. If the key folder is write-protected, a caller that
-        only reads gets it all the same, and writing is refused."""
+        """Return the newest remembered checkpoint. If the key folder is write-protected, reading
+        still works and writing is refused."""
         try:
             return self.seen_checkpoints.newest(self.trust.origin)
         except StoreFailed as error:
@@ -215,8 +214,8 @@ class Workspace:
         return read_seen_ledger(self.folder.user_folder.path / "kept.db", self.trust.origin).newest
 
     def _find_rollback(self) -> Tampered | None:
-        """The error for an older copy, if this is one. Only the newest checkpoint is compared, so
-        that opening stays quick; `moot verify` compares everything (LDG-039)."""
+        """Return the error if this is an older copy. Compares only the newest checkpoint, so that
+        opening stays fast; `moot verify` compares everything (LDG-039)."""
         kept = self._newest_seen_checkpoint()
         if kept is None:
             return None
@@ -229,14 +228,14 @@ class Workspace:
         if self.engine.registry().clock != "fixed":
             raise Refused(
                 "clock_not_allowed",
-                "MOOT_CLOCK is for tests: this workspace was made under the real clock",
+                "MOOT_CLOCK is for tests, and this workspace uses the real clock",
                 hint="unset MOOT_CLOCK",
             )
         return fixed_clock(text)
 
 
 def _read_trust(path: Path, folder: KeyFolder) -> LedgerTrust:
-    """The workspace's own trust file; Tampered if the key folder remembers other keys for it."""
+    """Read the workspace's trust file; Tampered if the key folder remembers other keys for it."""
     file = trust_files.read_trust_file(path / "trust.json")
     pinned = folder.ledger_folder(file.origin) / "trust.json"
     if pinned.is_file():
@@ -247,7 +246,8 @@ def _read_trust(path: Path, folder: KeyFolder) -> LedgerTrust:
 
 
 def key_folder(env: Mapping[str, str]) -> KeyFolder:
-    """`MOOT_KEYS`, else the user's data folder. Below a `moot run` only the one that it lent."""
+    """Return the key folder: `MOOT_KEYS`, else in the user's data folder. A program of `moot run`
+    may use only the folder that the run lent."""
     if not env.get("MOOT_KEYS") and env.get("HOME") == "":
         raise Malformed("HOME is empty", code="no_key_folder", hint="set MOOT_KEYS=FOLDER")
     folder = KeyFolder(key_folder_path(env))
@@ -256,10 +256,10 @@ def key_folder(env: Mapping[str, str]) -> KeyFolder:
 
 
 def _require_lent(folder: KeyFolder, socket: str) -> None:
-    """Refused if a `moot run` above this process lent another folder with keys of the same ledger.
+    """Raise Refused if a parent `moot run` lent another folder with keys of the same ledger.
 
     A program that drops or changes `MOOT_KEYS` would act under another name. The run is found by
-    its socket and by the processes above, whatever is said here.
+    its socket and by the parent processes, independent of `MOOT_KEYS`.
     """
     other: KeyFolder | None = None
     for lent in (*_lent_by(folder, socket), *_lent_above()):
@@ -277,7 +277,7 @@ def _require_lent(folder: KeyFolder, socket: str) -> None:
 
 
 def _lent_by(folder: KeyFolder, socket: str) -> Iterator[KeyFolder]:
-    """What this folder has lent to the program whose run listens at `socket`."""
+    """Yield the folder that this one has lent to the program whose run listens at `socket`."""
     if socket:
         for place in (folder.path / LOANS_FOLDER).glob("*/"):
             lent = KeyFolder(place)
@@ -286,10 +286,9 @@ def _lent_by(folder: KeyFolder, socket: str) -> Iterator[KeyFolder]:
 
 
 def _lent_above() -> Iterator[KeyFolder]:
-    """The folders that the processes above were started with, or have lent and keep locked; where
-    the system shows that."""
+    """Yield the lent folders that parent processes were started with, or keep locked (Linux)."""
     number = os.getppid()
-    for _ in range(_MOST_ABOVE if sys.platform == "linux" else 0):
+    for _ in range(MAX_ANCESTORS if sys.platform == "linux" else 0):
         places = list[str]()
         with suppress(OSError):  # another user's
             settings = Path(f"/proc/{number}/environ").read_bytes().split(b"\0")

@@ -162,4 +162,4 @@ def copy_unreported_edits(workspace: Path, versions_of: Copies, now: Millis) -> 
                         is_proved = False
                         copies.keep([file.path], Editor("", "", now, UNREPORTED_EDIT))
         if has_changed:
-            journal.settle_untold(call, after, is_over=is_proved)
+            journal.end_by_files(call, after, is_over=is_proved)

@@ -179,7 +179,7 @@ class Evidence:
             from moot.api.presence.observation import observe
             from moot.protocols.presence.views import observe_liveness
 
-            heard = self._journal.list_heard()
+            heard = self._journal.list_active_names()
             silent = [
                 member.name
                 for member in self.state.members

@@ -84,9 +84,9 @@ def _claim_holders(
     conflicts = _find_living(session, guarded, name)
     if not conflicts:
         return
-    from moot.workspace.settings import tells_reading
+    from moot.workspace.settings import shows_readers_holders
 
-    if not tells_reading(guarded.worktree_root, session.env):
+    if not shows_readers_holders(guarded.worktree_root, session.env):
         return
     from moot.api.guard.notices import claim_notice
     from moot.protocols.presence.overlap import first_by_reservation

@@ -21,7 +21,7 @@ from moot.coding_tools.tool import READING_HEARD, TEST_SESSION, CodingTool, Hook
 from moot.core.errors import Refused, Unavailable
 from moot.core.version import VERSION
 from moot.system.programs import converse
-from moot.workspace.settings import tells_reading
+from moot.workspace.settings import shows_readers_holders
 
 REFUSAL: Final = "not_for_agents"
 PROBE_FILE: Final = "hook-test"
@@ -86,7 +86,7 @@ def send_reading(tool: str, guarded: GuardedPaths, env: Mapping[str, str]) -> st
     answer = _send(known, file, call, guarded, env)
     if answer.exit_status == 0 and READING_HEARD in answer.out:
         return "told"
-    return "failed" if tells_reading(guarded.worktree_root, env) else "silent"
+    return "failed" if shows_readers_holders(guarded.worktree_root, env) else "silent"
 
 
 def _send(

@@ -33,7 +33,7 @@ from moot.coding_tools.tool import CodingTool
 from moot.core.clock import SECOND, to_text
 from moot.core.errors import MootError
 from moot.core.findings import Breach, Finding, Rule, Severity, check_all
-from moot.workspace.settings import tells_reading
+from moot.workspace.settings import shows_readers_holders
 
 # Each row looks at one way in which any tool silently skips an installed hook; what only one of
 # them does, its module says (`flaws`).
@@ -206,7 +206,7 @@ def _reading_of(
     tool: str, file: SettingsFile, guarded: GuardedPaths, env: Mapping[str, str]
 ) -> str:
     told, silent, outdated = READING
-    if not tells_reading(guarded.worktree_root, env):
+    if not shows_readers_holders(guarded.worktree_root, env):
         return silent
     return outdated if find_tool(tool).is_outdated(file, place_of(guarded, env)) else told
 

@@ -289,7 +289,7 @@ def end_exited_sessions(
     exited = list(_find_exited(workspace, names))
     if exited and workspace.folder.loan is not None:
         with suppress(Unavailable):  # the next look ends them
-            workspace.let_runner_do(b"gone")
+            workspace.ask_runner_to(b"gone")
         exited = list(_find_exited(workspace, names))
         unfinished = tuple(_describe_unfinished(workspace, member) for member, _ in exited)
         return ExitedSessions((), unfinished)

@@ -193,7 +193,7 @@ def report_if_forged(workspace: Workspace, stream: str) -> None:
 
 def _report_forgery(workspace: Workspace, stream: str, error: Tampered) -> None:
     with suppress(MootError):
-        if workspace.let_runner_do(b"forged", stream.encode()):
+        if workspace.ask_runner_to(b"forged", stream.encode()):
             return
     with workspace.store.read() as view:
         record = next(view.records(stream, after=error.seq - 1), None)

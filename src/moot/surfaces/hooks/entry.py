@@ -160,9 +160,9 @@ def _answer_trial(call: HookCall, env: Mapping[str, str]) -> str:
     """Answer `moot hook test`: only a file that was read gets an answer, if such notices are on."""
     if not call.is_reading:
         return ALLOW
-    from moot.workspace.settings import tells_reading
+    from moot.workspace.settings import shows_readers_holders
 
-    is_told = tells_reading(Path(call.cwd), env)
+    is_told = shows_readers_holders(Path(call.cwd), env)
     return call.tool.tell_model(HookMoment.AFTER, OwnText(READING_HEARD if is_told else ""))
 
 
