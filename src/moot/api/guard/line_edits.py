@@ -121,7 +121,8 @@ def _has_unguarded_agent(session: Session, copies: Copies, presence: State) -> b
     from moot.protocols.presence.model import Liveness
     from moot.protocols.presence.views import observe_liveness
 
-    heard = copies.versions.journal.list_active_names() | {session.actor(), session.tool_session_name}
+    heard = copies.versions.journal.list_active_names()
+    heard |= {session.actor(), session.tool_session_name}
     silent = [
         member.name
         for member in presence.members
