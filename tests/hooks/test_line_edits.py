@@ -37,6 +37,10 @@ BODY = [
 @pytest.fixture
 def lines(project: Project) -> Project:
     """A project that holds lines, with a committed file."""
+    return prepare(project)
+
+
+def prepare(project: Project) -> Project:
     (project.root / "moot.toml").write_text('[protect]\nfiles = "lines"\n')
     (project.root / "src").mkdir(exist_ok=True)
     (project.root / FILE).write_text("\n".join([*BODY, ""]))
@@ -344,3 +348,44 @@ def test_after_a_commit_the_lines_are_released(lines: Project) -> None:
     done = {**asked, "hook_event_name": "PostToolUse", "tool_response": {"stdout": ""}}
     lines.hook("claude", done, OTTER)
     assert lines.owners() == {}
+
+
+def test_what_a_sub_agent_edits_is_held_whole(lines: Project) -> None:
+    asked = call(
+        "claude-subagent",
+        lines.root,
+        session_id=f"session-{OTTER}",
+        tool_name="Edit",
+        tool_input={
+            "file_path": str(lines.root / FILE),
+            "old_string": "a = 1\n",
+            "new_string": "a = 10\n",
+        },
+    )
+    assert lines.hook("claude", asked, OTTER) == Reply()
+    finish(lines, OTTER, asked)
+    assert set(lines.owners()) == {FILE}
+    assert "is held by amber-otter" in refuse(lines, CRANE, "a = 10\n", "a = 11\n")
+    assert "is held by amber-otter" in refuse(lines, CRANE, "c = 3\n", "c = 30\n")
+
+
+@pytest.mark.parametrize(("minutes", "word"), [(16, "stale"), (31, "evicted")])
+def test_the_lines_of_a_quiet_agent_stay_its_own_until_they_are_taken_over(
+    tmp_path: Path, minutes: int, word: str
+) -> None:
+    root = tmp_path / "project"
+    root.mkdir()
+    lines = Project(root, tmp_path / "keys", MOOT_CLOCK="2026-02-18T16:00:00Z")
+    lines.git("init", "--quiet")
+    lines.ok("init")
+    for agent in (OTTER, CRANE):
+        lines.ok("agent", "register", agent)
+    prepare(lines)
+    edit(lines, OTTER, "a = 1\n", "a = 10\n")
+    lines.env["MOOT_CLOCK"] = f"2026-02-18T16:{minutes}:00Z"
+    said = refuse(lines, CRANE, "a = 10\n", "a = 11\n")
+    assert f"amber-otter is {word}" in said
+    assert f"reserve :/{FILE} --takeover-stale" in said
+    lines.ok_as(CRANE, "reserve", f":/{FILE}", "--takeover-stale")
+    edit(lines, CRANE, "a = 10\n", "a = 11\n")
+    assert authors(lines) == {"a = 11": CRANE}

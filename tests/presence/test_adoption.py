@@ -90,6 +90,14 @@ def test_an_uncommitted_file_in_the_claimed_scope_allows_it() -> None:
     assert sum(isinstance(event, did.AgentResumed) for event in scenario.history()) == 1
 
 
+def test_uncommitted_lines_of_a_file_allow_it() -> None:
+    scenario = crashed(f"src/a.py/@{OTTER}")
+    scenario.when(resume(dirty("src/a.py", "docs/x"), prior_liveness=Liveness.STALE))
+    (resumed, *_) = scenario.recorded
+    assert isinstance(resumed, did.AgentResumed)
+    assert resumed.evidence == "1 uncommitted file in the claimed scope: src/a.py"
+
+
 @pytest.mark.requirement("OPR-018")
 def test_resume_names_the_beads_and_scopes_that_were_carried_over() -> None:
     scenario = crew(OTTER, CRANE)

@@ -46,7 +46,7 @@ BUDGET = {
     "protocols": (36100, "ten state machines; five follow public documents with hundreds of norms"),
     "runner": (2300, "`moot run`: starting, watching and answering for a program"),
     "store": (2950, "SQLite and memory behind one contract, and artifacts by hash"),
-    "surfaces": (18050, "every command, the hooks, MCP tools, the page and the demonstration"),
+    "surfaces": (18000, "every command, the hooks, MCP tools, the page and the demonstration"),
     "system": (2000, "git, beads, processes and running approved commands"),
     "testing": (200, "given, when, then for state machines"),
     "usage": (1250, "tokens and cost that tools report, and telemetry"),

@@ -180,8 +180,8 @@ def _check_lines(session: Session, guarded: GuardedPaths, call: _EditCall) -> Ed
     """
     from moot.workspace.settings import holds_lines
 
-    if not holds_lines(guarded.worktree_root, session.env):
-        return None
+    if session.sub_agent or not holds_lines(guarded.worktree_root, session.env):
+        return None  # what a sub-agent edits is held whole
     from moot.api.guard.copies import Copies
     from moot.api.guard.line_edits import load_editable
 

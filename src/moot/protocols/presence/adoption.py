@@ -118,7 +118,10 @@ def _claimed_keys(question: AdoptionQuestion) -> tuple[str, ...]:
 
 
 def _covers(claimed: Iterable[str], path: str) -> bool:
-    return any(path == key or is_inside(path, key) for key in claimed)
+    """Return whether a path is claimed: itself, a folder around it, or an agent's lines of it."""
+    return any(
+        path == key or is_inside(path, key) or key.startswith(f"{path}/@") for key in claimed
+    )
 
 
 def _read_inside(text: str, root: str) -> Scope | None:

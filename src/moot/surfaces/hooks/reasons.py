@@ -100,8 +100,17 @@ def explain_lines(conflicts: Sequence[LineConflict], agent: str, moot: OwnText) 
     holders = (each.holder for each in conflicts if each.holder is not None)
     first = next((holder for holder in holders if not holder.own_session), None)
     ask = OwnText()
-    if first is not None:
+    if first is not None and first.liveness == "active":
         ask = say("Or ask: `{ask}`.", ask=ask_command(first, agent, moot, "commit it"))
+    elif first is not None:
+        ask = say(
+            "{owner} is {liveness}. If you need these lines, take the file over:"
+            " `{moot} reserve {path} --takeover-stale`.",
+            owner=first.owner,
+            liveness=first.liveness,
+            moot=moot,
+            path=shell_word(f":/{conflicts[0].path}"),
+        )
     return join(" ", (_MOOT, *sentences, _DO_NOT_WORK_AROUND, _OTHER_LINES, ask))
 
 
