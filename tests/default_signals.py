@@ -22,7 +22,7 @@ _OFTEN_IGNORED: Final = (
 
 
 def _carry_on(_number: int, _frame: FrameType | None) -> Any:
-    """Whoever started the suite wanted it to survive this."""
+    """Keep a signal that the parent process ignored: the suite must survive it."""
 
 
 def restore_default_signals() -> None:

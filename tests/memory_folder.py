@@ -1,7 +1,7 @@
 """Temporary folders in memory, where that has room: tests sync thousands of small files, and nobody
 need wait for a disk that is to keep none of them.
 
-Whoever has set TMPDIR has chosen another place. The folder of a test that passed is removed.
+A TMPDIR that is set chooses another place. The folder of a test that passed is removed.
 """
 
 from __future__ import annotations

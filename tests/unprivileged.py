@@ -17,7 +17,7 @@ LOADED_LATE = ("urllib.parse", "traceback", "linecache", "glob", "fnmatch", "shu
 
 
 def become_nobody() -> None:
-    """For good, so only in a process of its own. Whoever is not root is bound already."""
+    """Drop root for good, so only in a child process; other users have no such rights anyway."""
     for name in LOADED_LATE:
         importlib.import_module(name)
     if os.geteuid() == 0:
@@ -70,7 +70,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 def on_a_read_only_disk(folder: Path) -> list[str]:
-    """What runs a command where `folder` may be read only; whoever is root stays so."""
+    """Return the prefix that runs a command with `folder` read-only; root stays root."""
     mount = 'mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && exec "$@"'
     return ["unshare", "--map-root-user", "--mount", "sh", "-c", mount, str(folder)]
 

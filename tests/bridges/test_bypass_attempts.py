@@ -1,4 +1,4 @@
-"""Whoever would get around a flow's guards: by another's name, by a second try, by damage."""
+"""Attempts to get around a flow's guards: by another's name, by a second try, by damage."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def test_words_that_nobody_signed_lead_nowhere(project: PaymentsProject) -> None
     assert FINCH in done.error["findings"][1]["message"]
     assert project.streams("parliament") == []
     assert not (project.root / "bill").exists()
-    # Whoever's words they are may say so.
+    # The author of the text may do it.
     for name in (CRANE, FINCH):
         project.ok_as(name, "debate", "sign", "payments.md")
     project.ok(*go)

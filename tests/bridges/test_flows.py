@@ -146,7 +146,7 @@ def test_an_adopted_name_goes_on_where_the_session_ended(project: PaymentsProjec
         *("--confidence", "0.9", "--summary", "Yes.", "--body", "Yes."),
         **late,
     )
-    again = ("--tool", "python", "--why", "once more", "--risk", "low", "--retry-of", intent)
+    again = ("--tool", "python", "--why", "again", "--risk", "low", "--retry-of", intent)
     retry = project.ok(
         *("trace", "intend", "t1", "p1", *again, "--writes", f"{SCOPE}/done.txt"),
         *("--", *project.touch()),
@@ -252,7 +252,7 @@ def test_a_critique_becomes_a_challenge_and_is_answered(project: PaymentsProject
     assert (challenge.type, challenge.actor.id) == ("trace.claim_challenged", FINCH)
     assert "One order is no proof." in challenge.data["reason"]
     assert project.ok_as(FINCH, *go)["again"]
-    # Told to whoever claimed, answered with a better claim, verified with that warning.
+    # The author of the claim is told, answers with a better claim, verified with that warning.
     told = project.ok("flow", "challenge-to-critique", "t1", "c1")
     assert told["path"] == made["path"]
     inbox = project.ok("mail", "inbox", "--agent", OTTER)["messages"]

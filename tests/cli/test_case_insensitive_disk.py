@@ -101,7 +101,7 @@ def test_a_file_is_one_scope_however_it_is_spelled(project: Project, spelling: s
 def test_a_new_file_is_compared_as_it_is_written_in_its_folder_as_that_is_listed(
     project: Project,
 ) -> None:
-    """What is not there has no spelling of its own yet; whoever makes it first gives it one."""
+    """A file that does not exist has no spelling yet; the agent that creates it gives it one."""
     (kept,) = project.ok("--as", "amber-otter", "reserve", "SRC/New.py")["reserved"]
     assert kept["scope"] == "Src/New.py"
     (project.root / "Src" / "New.py").write_text("")

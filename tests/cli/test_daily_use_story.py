@@ -202,7 +202,7 @@ def what_is_looked_for_is_found(day: Day) -> None:
 
 
 def a_colleague_is_undisturbed(day: Day, home: Path) -> None:
-    """Whoever clones the repository gets no workspace, no key and no setting with it."""
+    """A clone of the repository has no workspace, no key and no setting."""
     clone = home / "clone"
     git(day.project.root, "clone", "-q", str(day.project.root), str(clone))
     assert sorted(each.name for each in clone.iterdir()) == [".git", "src"]

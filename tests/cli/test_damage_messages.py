@@ -94,7 +94,7 @@ def owners(project: Project) -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize("forge", ["state = x'00'", "state = randomblob(length(state))", "OLDER"])
 def test_a_forged_snapshot_is_not_believed(project: Project, forge: str) -> None:
-    """Whoever writes to the file has no key of the workspace: its snapshots are signed."""
+    """Write access to the file is not a key of the workspace: its snapshots are signed."""
     for _ in range(SNAPSHOT_EVERY // 2 + 2):
         project.ok("--as", "amber-otter", "reserve", "src/b.py")
         project.ok("--as", "amber-otter", "release", "src/b.py")

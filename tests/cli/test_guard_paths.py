@@ -121,7 +121,7 @@ def test_a_held_link_is_held_in_a_project_reached_by_a_link(
 def test_the_same_file_of_another_worktree_is_held(
     project: Project, tmp_path: Path, nested: bool, home: bool
 ) -> None:
-    """`moot run` names the home to whoever it runs."""
+    """`moot run` names the home to the program that it runs."""
     tree = (project.root if nested else tmp_path) / "trees" / "second"
     git(project.root, "worktree", "add", "-q", str(tree))
     named = {"MOOT_HOME": str(project.root / ".moot")} if home else {}

@@ -1,4 +1,4 @@
-"""`moot init` where a ledger was made before: it begins anew, and says what it does not go on."""
+"""`moot init` where a ledger was made before: it starts a new one, and says which it does not continue."""
 
 from __future__ import annotations
 

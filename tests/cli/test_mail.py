@@ -383,7 +383,7 @@ def test_nobody_outside_is_called_like_one_of_us(mail: Project, name: str) -> No
 
 
 def test_another_message_with_the_same_id_is_not_passed_over(mail: Project) -> None:
-    """Ids from outside are only as unique as whoever gave them."""
+    """Ids from outside are unique only to the program that gave them."""
     first = write(mail, "in.md", OUTSIDE % ("RedCreek", "INFO: x", "# Information\n\nOne.\n"))
     mail.ok(*crane("mail", "import", first))
     before = events(mail)
@@ -523,7 +523,7 @@ def test_passing_work_on_is_an_event_and_a_message(mail: Project) -> None:
 
 
 def test_a_message_is_found_however_its_thread_is_spelled(mail: Project) -> None:
-    """A work item's thread has small letters; whoever knows the item by its own need not know."""
+    """A work item's thread has small letters; an agent that knows only the item need not know."""
     sent = mail.ok(*otter("blocked", "teal-crane", "--work", "T-7", *STUCK))["message"]
     assert sent == "t-7:1"
     shown = mail.ok("mail", "show", "T-7:1")

@@ -94,7 +94,7 @@ def test_fix_of_what_needs_a_person_leaves_it_invalid(bare: Project) -> None:
     assert [finding["rule"] for finding in done.data["findings"]] == ["MBX-100"]
 
 
-def test_standard_input_is_linted_and_mended_to_standard_output(bare: Project) -> None:
+def test_standard_input_is_linted_and_fixed_to_standard_output(bare: Project) -> None:
     words = ["mail", "lint", "-", "--subject", "blocked: auth-7", "--fix"]
     body = body_of("BLOCKED").replace("Dependency", "DEPENDENCY")
     done = subprocess.run(
@@ -167,12 +167,12 @@ def test_fix_mends_a_message_file_in_its_place(bare: Project) -> None:
     file = write(bare, MESSAGE)
     done = bare.json("mail", "lint", "m.md", "--fix")
     assert [one["rule"] for one in done.data["findings"]] == ["MBX-100"]
-    mended = file.read_bytes().decode()
-    assert 'subject: "QUESTION: which cache?"\r\nrequires_ack: true\r\n---\r\n# Q' in mended
-    assert "## Urgency\r\nSoon\r\n" in mended
-    assert mended.startswith("\ufeff---\r\nid: ext-7\r\nfrom: amber-otter\r\nSubject-Note: kept")
+    fixed = file.read_bytes().decode()
+    assert 'subject: "QUESTION: which cache?"\r\nrequires_ack: true\r\n---\r\n# Q' in fixed
+    assert "## Urgency\r\nSoon\r\n" in fixed
+    assert fixed.startswith("\ufeff---\r\nid: ext-7\r\nfrom: amber-otter\r\nSubject-Note: kept")
     assert bare.json("mail", "lint", "m.md", "--fix").data["repairs"] == []
-    assert file.read_bytes().decode() == mended
+    assert file.read_bytes().decode() == fixed
 
 
 def test_a_message_as_json_is_linted_and_not_rewritten(bare: Project) -> None:

@@ -287,7 +287,7 @@ def test_two_sessions_of_a_day_have_two_numbers(parliament: ParliamentSession) -
 
 
 def test_sessions_called_at_once_have_numbers_of_their_own(parliament: ParliamentSession) -> None:
-    """Real processes: whoever comes second takes the next number, with all its seats."""
+    """Real processes: the second one takes the next number, with all its seats."""
     words = [*NEW, *(word for rep in REPS for word in ("--rep", rep))]
     running = []
     for folder in ("second", "third", "fourth"):

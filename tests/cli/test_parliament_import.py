@@ -103,7 +103,7 @@ def test_a_finished_session_can_be_imported_too(
     before = files_of(other)
     assert other.moot("import")["outcome"] == "approved_with_amendments"
     assert files_of(other) == before
-    # Whoever reads its documents learns that nobody signed this here.
+    # Readers of its documents learn that nobody signed this here.
     page = tmp_path / "page.md"
     other.moot("final", "-o", str(page))
     told = (there.root / FOLDER / "final-bill.md").read_text("utf-8")

@@ -1,4 +1,4 @@
-"""A person's word on what a parliament argued is one act in both records, whoever asks for it."""
+"""A person's ruling on what a parliament argued is one act in both records, by any command."""
 
 from __future__ import annotations
 
@@ -192,7 +192,7 @@ def test_the_folder_may_lie_anywhere(asked: Project, people: dict[str, str]) -> 
 
 @pytest.mark.requirement("DEC-028")
 def test_two_who_speak_at_once_are_heard_as_one(asked: Project, people: dict[str, str]) -> None:
-    """Real processes: whoever comes first is heard, in both records, and the other is told."""
+    """Real processes: the first ruling counts, in both records, and the other is refused."""
     words = [(*BY_ID, "approve", *WHY), (*BY_ID, "veto", *WHY), (*BY_FOLDER, "approve", *WHY)]
     started = [
         subprocess.Popen(
@@ -360,7 +360,7 @@ def test_books_are_not_begun_for_a_session_that_has_its_word(
 def test_a_word_is_about_the_vote_that_was_seen(
     asked: Project, people: dict[str, str], words: tuple[str, ...], word: str
 ) -> None:
-    """The passphrase is typed slowly; meanwhile it is sent back, argued further, voted on anew."""
+    """The passphrase is typed slowly; meanwhile it is sent back, argued further, voted on again."""
     slow = asked.root / "slow"
     os.mkfifo(slow)
     more = ("--guidance", "Cheaper.") if word == "veto" and words is BY_FOLDER else ()

@@ -104,7 +104,7 @@ def test_no_work_begins_on_an_approval_that_only_files_tell_of(
 def test_files_of_another_session_do_not_turn_a_word_to_it(
     ready: Project, people: dict[str, str]
 ) -> None:
-    """Whoever may write there could else choose what the person signs."""
+    """Otherwise anyone who may write there could choose what the person signs."""
     for question in ("Which queue?", "Which store?"):
         ready.ok("ask", question, "--with", VOICES, "--chamber", "parliament")
     first, second = (ready.root / DECISIONS / name for name in ("q-1", "q-2"))

@@ -121,10 +121,10 @@ def test_the_dead_are_taken_over_and_never_the_living(
 @pytest.mark.parametrize(
     ("own", "minutes", "taken"),
     [
-        ("5", 6, False),  # stale to whoever asks, and active by the workspace's fifteen minutes
+        ("5", 6, False),  # stale to the caller, and active by the workspace's fifteen minutes
         ("5", 14.9999, False),
         ("5", 15, True),
-        ("60", 20, False),  # stale by the workspace's, and active to whoever asks
+        ("60", 20, False),  # stale by the workspace's, and active to the caller
         ("60", 59.9999, False),
         ("60", 60, True),
     ],

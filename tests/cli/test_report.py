@@ -78,7 +78,7 @@ SCRIPTED = "amber-otter, teal-crane: scripted; no model and no person thought ab
 
 @pytest.mark.requirement("DEC-025")
 def test_a_parliaments_page_says_which_voices_were_scripted(project: Project) -> None:
-    """Whoever ran it, a question or the session by itself; and in every form of the page."""
+    """Run by a question or by the session itself; and in every form of the page."""
     voices = "amber-otter=rules:approve,teal-crane=rules:approve"
     project.ok("ask", "Ship it?", "--chamber", "parliament", "--with", voices)
     asked = session_of(project).partition("/")[2]

@@ -75,7 +75,7 @@ def test_the_answer_s_data_names_the_decision_and_its_question(
 def test_a_prime_minister_s_message_is_about_the_vote_that_was_there(
     asked: Project, people: dict[str, str]
 ) -> None:
-    """The passphrase is typed slowly; meanwhile it is sent back, argued further, voted on anew."""
+    """The passphrase is typed slowly; meanwhile it is sent back, argued further, voted on again."""
     content = {"decision": "approve", "reason": "It is cheap.", "guidance": ""}
     message = {"type": "PM_DECISION", "from": "prime_minister", "content": content}
     (asked.root / "word.json").write_text(json.dumps(message), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Whatever was typed wrongly ends with 2, whoever notices it: 1 is for what is refused."""
+"""Wrong usage exits with 2, wherever it is noticed; 1 is for refusals."""
 
 from __future__ import annotations
 

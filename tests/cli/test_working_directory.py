@@ -83,7 +83,7 @@ def test_a_session_that_begins_in_a_subfolder_reads_its_scopes_there(project: Pr
 
 
 def test_the_commands_of_the_document_name_scopes_from_the_root(project: Project) -> None:
-    """`bb-init` reserves as the document says; whoever wanted the folder is told how."""
+    """`bb-init` reserves as the document says; a user who wanted the folder is told how."""
     below = project.root / "src"
     data = bb_init(project, "--register", "coral-finch", "--scope", "a.py", cwd=below)["data"]
     assert data["reserved"] == ["a.py"]

@@ -1,6 +1,6 @@
 """From every rule to the requirement it enforces, from every requirement to its place in the code.
 
-Whoever reads a requirement finds by one search where it is enforced; whoever reads a rule finds
+A reader of a requirement finds by one search where it is enforced; a reader of a rule finds
 what it is for.
 """
 

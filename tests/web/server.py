@@ -41,7 +41,7 @@ class HttpReply(NamedTuple):
 
 
 class Visitor:
-    """Whoever asks the server; after `enter` with both halves of the secret."""
+    """A client of the server; after `enter` it has both halves of the secret."""
 
     def __init__(self, address: str) -> None:
         parts = urlsplit(address)

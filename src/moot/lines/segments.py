@@ -306,7 +306,7 @@ def drop_unchanged(segments: Segments, base: Sequence[Line], file: Sequence[Line
 
 
 def list_edits(segments: Segments) -> list[LineEdit]:
-    """Return the edits that make the file out of the base, whoever made them."""
+    """Return the edits that make the file out of the base, by any author."""
     edits: list[LineEdit] = []
     base_at = 0
     for is_kept, group in groupby(segments, key=lambda segment: segment.kind is Kind.KEPT):
