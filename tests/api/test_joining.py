@@ -42,7 +42,7 @@ def test_the_caller_chooses_whom_to_go_on_as(unfinished: Project) -> None:
     assert joined.recommendation.reason == "adoption_requested"
 
 
-def test_the_caller_may_choose_to_start_anew(unfinished: Project) -> None:
+def test_the_caller_may_choose_to_start_again(unfinished: Project) -> None:
     with open_as(unfinished) as session:
         joined = joining.join(session, choose=lambda _candidates: None)
         held = scopes.list_reservations(session).reservations

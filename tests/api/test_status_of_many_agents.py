@@ -59,7 +59,7 @@ def test_a_heartbeat_counts_as_being_seen(project: Project, crowd: Session) -> N
 
 
 @pytest.mark.usefixtures("crowd")
-def test_whoever_acts_is_always_shown(project: Project) -> None:
+def test_anyone_who_acts_is_always_shown(project: Project) -> None:
     with open_as(project, "amber-otter") as acting:
         assert names(status(acting, most=1)) == ["amber-otter"]
         assert names(status(acting, most=3)) == ["agent-e", "agent-f", "amber-otter"]

@@ -196,7 +196,7 @@ def test_a_resume_that_was_killed_still_records_what_died(project: PaymentsProje
 
 
 @pytest.mark.requirement("XPR-05")
-def test_what_the_machine_told_is_still_the_word_of_whoever_said_it(
+def test_what_the_machine_told_is_still_the_word_of_anyone_who_said_it(
     project: PaymentsProject,
 ) -> None:
     proved(project)

@@ -76,7 +76,7 @@ def test_an_agent_may_have_a_key_folder_of_its_own(project: Project, tmp_path: P
     assert "3 agents, 2 custodians" in verdict["custody"]
 
 
-def test_whoever_lacks_the_root_key_cannot_register(project: Project, tmp_path: Path) -> None:
+def test_anyone_who_lacks_the_root_key_cannot_register(project: Project, tmp_path: Path) -> None:
     before = events(project)
     settings = {"MOOT_KEYS": str(tmp_path / "other")}
     refused = project.refused("agent", "register", "coral-finch", **settings)

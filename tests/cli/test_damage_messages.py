@@ -56,7 +56,7 @@ def test_a_command_that_needs_the_table_says_the_same(project: Project) -> None:
 
 
 @pytest.mark.parametrize("table", INDEX_TABLES)
-def test_a_rebuild_makes_an_index_table_anew_that_is_gone(project: Project, table: str) -> None:
+def test_a_rebuild_makes_an_index_table_again_that_is_gone(project: Project, table: str) -> None:
     project.ok("--as", "amber-otter", "reserve", "src/a.py")
     log = project.ok("ledger", "log", "presence")["events"]
     edit(project.ledger, f"DROP TABLE {table}")

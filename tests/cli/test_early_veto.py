@@ -128,7 +128,7 @@ def test_once_it_was_argued_further_a_veto_ends_it(
 
 
 @pytest.mark.requirement("DEC-028")
-def test_a_vote_that_was_taken_anew_may_be_vetoed_for_the_same_reason(
+def test_a_vote_that_was_taken_again_may_be_vetoed_for_the_same_reason(
     sent_back: Project, people: dict[str, str]
 ) -> None:
     sent_back.ok("ask", "--resume", "q-1")

@@ -126,7 +126,7 @@ def test_a_reader_ends_nobody_and_the_next_writing_command_does(project: Project
     assert project.ok("verify")["verdict"] == "valid"
 
 
-def test_what_it_held_is_free_for_whoever_asks_next(project: Project) -> None:
+def test_what_it_held_is_free_for_anyone_who_asks_next(project: Project) -> None:
     crash(project)
     project.ok(*as_("teal-crane", "reserve", "src"))
     assert held(project) == [("src", "teal-crane")]

@@ -59,7 +59,9 @@ def test_a_path_that_was_named_from_the_root_is_not_called_free(project: Project
     assert check(project, "src/api/x.py", cwd=project.root / "src").data["allowed"] is True
 
 
-def test_a_file_beside_us_is_free_whoever_holds_its_namesake_at_the_root(project: Project) -> None:
+def test_a_file_beside_us_is_free_anyone_who_holds_its_namesake_at_the_root(
+    project: Project,
+) -> None:
     (project.root / "cache.py").write_text("another")
     project.ok(*as_("amber-otter", "reserve", "cache.py"))
     assert check(project, "cache.py", cwd=project.root / "src").data["allowed"] is True
@@ -200,7 +202,7 @@ def test_one_doubtful_path_is_enough(project: Project) -> None:
     assert check(project, "src/api/x.py", "auth/cache.py", cwd=project.root / "src").code == 1
 
 
-def test_it_is_held_whoever_comes_first(project: Project) -> None:
+def test_it_is_held_anyone_who_comes_first(project: Project) -> None:
     """Held and said so, with who, although another path of the same call is free."""
     done = check(project, "README.md", "src/auth/cache.py")
     assert is_held(done)

@@ -194,7 +194,7 @@ def test_a_file_or_an_id_is_what_it_turns_out_to_be(project: Project) -> None:
     assert hint(project, "flow", "consensus-to-parliament", "\0")
 
 
-def test_what_is_found_in_a_file_is_mended_in_that_file(project: Project) -> None:
+def test_what_is_found_in_a_file_is_fixed_in_that_file(project: Project) -> None:
     project.ok("debate", "new", "d.md", "--title", "t", "--agents", "amber-otter,teal-crane")
     words = ("debate", "add", "d.md", "--author", "amber-otter", "--stance", "approve")
     project.ok(*words, "--confidence", "0.8", "--summary", "s", "--body", "b")

@@ -91,7 +91,7 @@ def test_an_empty_name_is_no_bare_start(project: Project) -> None:
     assert names(project) == before
 
 
-def test_whoever_has_a_name_takes_no_other(project: Project) -> None:
+def test_anyone_who_has_a_name_takes_no_other(project: Project) -> None:
     dirty_otter(project)
     before = names(project)
     for words in (("--register", "jade-heron"), ("--adopt", "amber-otter")):

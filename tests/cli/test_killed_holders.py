@@ -99,7 +99,7 @@ def test_the_operator_is_told_wherever_it_asks(project: Project, people: dict[st
 
 
 @pytest.mark.parametrize("who", [(), ("--as", "ada-l"), ("--as", "amber-otter")])
-def test_whoever_may_end_a_name_frees_what_it_holds(
+def test_anyone_who_may_end_a_name_frees_what_it_holds(
     project: Project, people: dict[str, str], who: tuple[str, ...]
 ) -> None:
     project.ok("agent", "register", "ada-l", "--human", **people)

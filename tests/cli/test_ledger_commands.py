@@ -201,7 +201,7 @@ def test_rebuild_leaves_a_sound_ledger_alone(busy: Project) -> None:
     assert (data["changed"], data["events"], data["findings"]) == (False, 9, [])
 
 
-def test_rebuild_mends_what_was_lost(busy: Project) -> None:
+def test_rebuild_fixes_what_was_lost(busy: Project) -> None:
     edit(busy.ledger, "DELETE FROM index_rows")
     assert busy.ok("agenda")["due"] == []
     data = busy.ok("ledger", "rebuild")

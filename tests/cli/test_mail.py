@@ -316,7 +316,7 @@ def test_a_word_deep_in_a_long_text_is_found(
     assert "1 long texts were not searched" in mail.run("mail", "search", "end").out
 
 
-def test_what_was_erased_is_not_found_and_gives_no_number_anew(
+def test_what_was_erased_is_not_found_and_gives_no_number_again(
     mail: Project, people: dict[str, str]
 ) -> None:
     mail.ok("agent", "register", "ada-l", "--human", **people)
@@ -483,7 +483,7 @@ def test_a_kickoff_deltas_and_what_was_compiled(mail: Project) -> None:
     assert mail.json("verify").data["verdict"] == "valid"
 
 
-def test_what_is_derived_from_mail_can_be_made_anew(mail: Project) -> None:
+def test_what_is_derived_from_mail_can_be_made_again(mail: Project) -> None:
     message = ask(mail, "--cc", "coral-finch")
     mail.ok("mail", "tick", MOOT_CLOCK=later(30))
     mail.ok(*crane("mail", "ack", message, "--status", "Completed"))

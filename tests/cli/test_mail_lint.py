@@ -72,7 +72,7 @@ def test_the_flag_is_checked(
     assert [finding["rule"] for finding in data["findings"]] == rules
 
 
-def test_fix_mends_the_file_and_says_what_it_did(bare: Project) -> None:
+def test_fix_fixes_the_file_and_says_what_it_did(bare: Project) -> None:
     file = write(bare, "# Q\r\n\r\n## QUESTION\r\nWhy?\r\n\r\n## urgency\r\nsoon\r\n")
     words = ("mail", "lint", "m.md", "--subject", "question: x", "--no-ack", "--fix")
     done = bare.run(*words)
@@ -163,7 +163,7 @@ def test_a_message_file_says_its_subject_itself(bare: Project) -> None:
     assert said["type"] == "INFO"
 
 
-def test_fix_mends_a_message_file_in_its_place(bare: Project) -> None:
+def test_fix_fixes_a_message_file_in_its_place(bare: Project) -> None:
     file = write(bare, MESSAGE)
     done = bare.json("mail", "lint", "m.md", "--fix")
     assert [one["rule"] for one in done.data["findings"]] == ["MBX-100"]

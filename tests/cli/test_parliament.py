@@ -332,7 +332,7 @@ def test_every_type_of_message_has_a_template(parliament: ParliamentSession) -> 
     assert parliament.project.refused("parliament", "template", "SPEECH") == ("unknown_type", 1)
 
 
-def test_whoever_follows_what_is_next_gets_to_the_end(
+def test_anyone_who_follows_what_is_next_gets_to_the_end(
     parliament: ParliamentSession, people: dict[str, str]
 ) -> None:
     """Every step that is due is told with the command that does it."""

@@ -73,7 +73,7 @@ def test_a_tool_that_leaves_no_mark_is_seen_among_the_processes_above(
     assert names(project) == []
 
 
-def test_whoever_is_named_acts_all_the_same(project: Project) -> None:
+def test_anyone_who_is_named_acts_all_the_same(project: Project) -> None:
     project.ok("agent", "register", "amber-otter")
     assert "amber-otter holds src" in on_a_terminal(
         project, "--as", "amber-otter", "reserve", "src"

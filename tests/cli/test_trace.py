@@ -159,7 +159,7 @@ def test_one_task_from_proposal_to_verified_report(approved: Project) -> None:
         (PLANNER, NEW[1:]),
     ],
 )
-def test_whoever_plays_another_part_is_refused(
+def test_anyone_who_plays_another_part_is_refused(
     approved: Project, actor: str, words: tuple[str, ...]
 ) -> None:
     traced = approved
@@ -525,7 +525,7 @@ def test_what_was_erased_on_purpose_is_told_and_fails_nothing(approved: Project)
     assert "artifact_erased" in [one["code"] for one in found["findings"]]
 
 
-def test_whoever_must_judge_sees_what_about(approved: Project) -> None:
+def test_anyone_who_must_judge_sees_what_about(approved: Project) -> None:
     """The command before the critic approves it, what runs have left, and what is claimed."""
     traced = approved
     traced.ok(*INTEND, "--", PYTHON, "-c", "print('one\\ntwo')\n#\x1b[31m")

@@ -331,7 +331,7 @@ def test_a_folder_or_a_missing_file_is_unreadable(project: Project) -> None:
     assert project.refused("verify", "gone.moot") == ("unreadable_file", 4)
 
 
-def test_whoever_mistypes_a_file_where_no_workspace_is_hears_of_both(tmp_path: Path) -> None:
+def test_anyone_who_mistypes_a_file_where_no_workspace_is_hears_of_both(tmp_path: Path) -> None:
     auditor = Project(tmp_path, tmp_path / "no keys")
     done = auditor.json("verify", "reciept")
     error = done.envelope["error"]

@@ -58,7 +58,7 @@ def test_a_scope_that_is_not_there_is_held_with_a_warning(project: Project) -> N
     assert "warning B-11 src/other/*: src/other/* does not exist" in lines
 
 
-def test_whoever_named_it_from_the_root_by_mistake_is_told_how_that_is_typed(
+def test_anyone_who_named_it_from_the_root_by_mistake_is_told_how_that_is_typed(
     project: Project,
 ) -> None:
     below = project.root / "src"

@@ -65,7 +65,7 @@ def test_a_row_says_its_code_with_its_severity(text: str, code: str, severity: S
 
 
 @pytest.mark.requirement("BNC-025")
-def test_a_session_id_of_another_version_is_an_error_for_whoever_asks() -> None:
+def test_a_session_id_of_another_version_is_an_error_for_anyone_who_asks() -> None:
     other = "a1b2c3d4-e5f6-7890-abcd-ef1234567890"
     head = f"<!-- bounce-protocol: 0.1 -->\n{HEAD}".replace(SESSION_ID, other)
     (finding,) = check_session(session(header=head), strict_uuid=True).findings

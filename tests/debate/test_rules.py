@@ -509,7 +509,7 @@ def test_a_later_minor_version_may_say_more() -> None:
 
 @pytest.mark.requirement("BNC-025")
 @pytest.mark.requirement("BNC-105")
-def test_ids_of_another_version_are_errors_for_whoever_asks() -> None:
+def test_ids_of_another_version_are_errors_for_anyone_who_asks() -> None:
     text = session(entry(1, "red-fox", id_="aaaa1111-bbbb-2222-cccc-dddd3333eeee"))
     assert codes(text, "warning") == ["uuid_not_v4"]
     assert codes(text, strict_uuid=True) == ["uuid_not_v4"]

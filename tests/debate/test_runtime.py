@@ -106,7 +106,7 @@ def test_a_runtimes_stance_in_a_file_is_told_what_it_is_there(stance: str) -> No
 
 
 @pytest.mark.requirement("BNC-160")
-def test_whoever_adds_with_a_runtimes_stance_is_told_the_files() -> None:
+def test_anyone_who_adds_with_a_runtimes_stance_is_told_the_files() -> None:
     text = make_session_text("Which queue?", "Some words.", Rules(AGENTS), SESSION_ID, NOW)
     draft = EntryDraft(author="red-fox", stance="refine", confidence="0.9", summary="Yes, but.")
     with pytest.raises(Refused) as no:

@@ -30,7 +30,7 @@ def test_what_is_observed_ends_with_an_entry_or_a_mark() -> None:
 
 
 @pytest.mark.requirement("BNC-051")
-def test_whoever_resumes_leaves_a_mark() -> None:
+def test_anyone_who_resumes_leaves_a_mark() -> None:
     world = begun("ant", "bee", escalation="human")
     late(world)
     assert judge(world, adding(world, "Go on.\n", ask.Resume)) == ["no_mark"]

@@ -241,7 +241,7 @@ def test_confidence_is_written_with_a_decimal() -> None:
 @pytest.mark.requirement("BNC-103")
 @pytest.mark.requirement("BNC-094")
 @pytest.mark.requirement("BNC-114")
-def test_whoever_is_not_to_speak_is_refused() -> None:
+def test_anyone_who_is_not_to_speak_is_refused() -> None:
     early = parse_time("2026-03-01T09:04:00Z")
     assert refused(make(), with_(author="blue-hen")) == "wrong_speaker"
     assert refused(make(), with_(author="grey-owl")) == "unknown_agent"
@@ -468,7 +468,7 @@ def test_in_free_text_a_few_words_are_enough() -> None:
 
 @pytest.mark.requirement("BNC-094")
 @pytest.mark.parametrize("crlf", [False, True])
-def test_an_author_writes_its_own_open_entry_anew(tmp_path: Path, crlf: bool) -> None:
+def test_an_author_writes_its_own_open_entry_again(tmp_path: Path, crlf: bool) -> None:
     file = tmp_path / "s.md"
     whole = session(entry(1, "red-fox", stance="reject"))
     half = entry(2, "blue-hen", 1, 2, status="open", marker="", body="I think that")
@@ -509,7 +509,7 @@ def test_an_open_entry_that_is_not_the_last_stays(tmp_path: Path) -> None:
     assert file.read_bytes().startswith(text.encode())
 
 
-def test_a_yielded_entry_is_never_written_anew(tmp_path: Path) -> None:
+def test_a_yielded_entry_is_never_written_again(tmp_path: Path) -> None:
     file = tmp_path / "s.md"
     text = session(entry(1, "red-fox", status="open", stance="reject"))
     file.write_bytes(text.encode())
@@ -549,7 +549,9 @@ AFTER_THE_TIMEOUT = "2026-03-01T09:30:00Z"
 
 
 @pytest.mark.parametrize("order", ["round-robin", "free-form", "supervised"])
-def test_a_first_line_that_broke_off_is_for_whoevers_turn_it_is(tmp_path: Path, order: str) -> None:
+def test_a_first_line_that_broke_off_is_for_the_agent_whose_turn_it_is(
+    tmp_path: Path, order: str
+) -> None:
     file = tmp_path / "s.md"
     text = session(turn_order=order)
     file.write_bytes((text + TORN).encode())

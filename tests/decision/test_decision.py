@@ -387,7 +387,7 @@ def test_a_vetoed_decision_names_what_supersedes_it(asked: Scenario[State]) -> N
 
 
 @pytest.mark.requirement("DEC-017")
-def test_the_books_are_kept_by_the_machine_or_by_whoever_asked(world: World) -> None:
+def test_the_books_are_kept_by_the_machine_or_by_anyone_who_asked(world: World) -> None:
     scene = given(world, MACHINE, STREAM).as_(OTTER).when(QUESTION)
     by(scene, OTTER, ask.EndRun(stop="settled"))
     by(scene, SYSTEM, ask.EndRun(stop="settled"))

@@ -53,7 +53,7 @@ def test_the_least_and_the_greatest_chance_give_a_number_too(mean: int) -> None:
     assert 0 <= min(drawn) <= mean <= max(drawn) <= mean + 7 * mean**0.5 + 5
 
 
-def test_whoever_always_errs_says_nothing_about_the_others() -> None:
+def test_anyone_who_always_errs_says_nothing_about_the_others() -> None:
     errors = [(True, place % 2 == 0, place % 3 == 0) for place in range(60)]
     others = [row[1:] for row in errors]
     counted, alone = count_effective_voters(errors), count_effective_voters(others)
@@ -95,7 +95,7 @@ def find_voters(track: TrackRecord) -> tuple[int, int] | None:
         (10, 19, 25, (2, 35)),  # crane has called 29: too few with anybody
     ],
 )
-def test_whoever_shares_fewest_outcomes_is_left_out_first(
+def test_anyone_who_shares_fewest_outcomes_is_left_out_first(
     shared: int, without_heron: int, without_crane: int, voters: tuple[int, int] | None
 ) -> None:
     cases = [

@@ -203,7 +203,9 @@ def test_a_seat_that_is_played_elsewhere_is_told_another_command(world: World) -
 
 
 @pytest.mark.parametrize("seconds", [None, 90])
-def test_whoever_does_not_answer_in_time_is_passed_over(world: World, seconds: int | None) -> None:
+def test_anyone_who_does_not_answer_in_time_is_passed_over(
+    world: World, seconds: int | None
+) -> None:
     """Without a limit nobody is: then nothing happens by itself."""
     scene = given(world, MACHINE, STREAM)
     scene.actor = SYSTEM
@@ -440,7 +442,7 @@ def test_one_half_is_no_call() -> None:
     assert (track.single_best.right, track.single_best.wrong) == (0, 0)
 
 
-def test_whoever_was_always_right_and_sure_has_the_best_interval() -> None:
+def test_anyone_who_was_always_right_and_sure_has_the_best_interval() -> None:
     sure = forecast(OTTER, "approve 1", "approve 1")
     cases = [judged(number, Outcome.RIGHT, sure) for number in range(5)]
     (otter,) = count_track_record(cases).participants

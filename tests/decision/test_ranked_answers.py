@@ -128,7 +128,7 @@ def test_a_ranking_is_given_once_and_a_missing_one_is_noted() -> None:
 
 
 @pytest.mark.requirement("DEC-036")
-def test_only_the_machine_or_whoever_asked_passes_a_ranking_over() -> None:
+def test_only_the_machine_or_anyone_who_asked_passes_a_ranking_over() -> None:
     scene = answered()
     scene.actor = "teal-crane"
     command = ask.PassRanking(agent="amber-otter", why="I say so")

@@ -93,7 +93,7 @@ def test_nobody_opens_before_all_seals_are_closed() -> None:
     assert not scene.state.answers
 
 
-def test_seals_are_closed_by_the_machine_or_whoever_asked() -> None:
+def test_seals_are_closed_by_the_machine_or_anyone_who_asked() -> None:
     scene = sealed(asked())
     scene.actor = OTTER
     scene.refused("not_allowed", CLOSING)
@@ -120,7 +120,7 @@ def test_an_answer_is_sealed_once_and_never_after_the_seals_are_closed() -> None
     assert scene.state.seals[OTTER].commitment == commitment(OTTER)
 
 
-def test_whoever_sealed_nothing_opens_nothing() -> None:
+def test_anyone_who_sealed_nothing_opens_nothing() -> None:
     scene = closed()
     scene.actor = FINCH
     scene.refused("answered", opening(FINCH))

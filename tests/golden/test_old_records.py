@@ -124,7 +124,7 @@ def test_mail_that_was_shown_before_is_not_new_again(old: OldProject) -> None:
     assert new
 
 
-def test_its_indexes_can_be_made_anew(old: OldProject) -> None:
+def test_its_indexes_can_be_made_again(old: OldProject) -> None:
     """A newer version may index more, but finds all that was found before."""
     events, rows = old.count_events(), old.index_keys()
     assert old.ok("ledger", "rebuild")["events"] == events

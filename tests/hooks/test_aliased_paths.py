@@ -111,7 +111,7 @@ STANDS = ("..", ".", "src", "src/deep")
 
 @pytest.mark.parametrize(("first", "second"), list(itertools.product(STANDS, STANDS)))
 @pytest.mark.parametrize("exists", [True, False])
-def test_whoever_comes_first_from_wherever_holds_the_file(
+def test_anyone_who_comes_first_from_wherever_holds_the_file(
     project: Project, field: Path, first: str, second: str, exists: bool
 ) -> None:
     file = field / "src" / "deep" / "a.py"

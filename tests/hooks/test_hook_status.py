@@ -40,7 +40,7 @@ def rows(project: Project, folder: Path | None = None) -> dict[tuple[str, str], 
     return {(Path(row["worktree"]).name, row["tool"]): row for row in found}
 
 
-def test_each_tool_in_each_worktree_is_told_with_a_command_that_mends_it(ready: Project) -> None:
+def test_each_tool_in_each_worktree_is_told_with_a_command_that_fixes_it(ready: Project) -> None:
     for tool in HOOK_TOOLS:
         ready.ok("hook", "install", tool)
     found = rows(ready)
@@ -57,7 +57,7 @@ def test_each_tool_in_each_worktree_is_told_with_a_command_that_mends_it(ready: 
         assert (row["wrong"] is None) == (row["mend"] is None)
 
 
-def test_what_is_to_be_typed_really_mends_it(ready: Project) -> None:
+def test_what_is_to_be_typed_really_fixes_it(ready: Project) -> None:
     ready.ok("hook", "install", "gemini")
     for name in (*HOOK_TOOLS, "git"):
         if name == "codex":  # its trust can only be stored by Codex itself

@@ -109,7 +109,7 @@ def test_what_writes_nothing_there_or_puts_it_back_passes(project: Project, comm
 
 
 @pytest.mark.requirement("GRD-035")
-def test_what_is_put_back_or_made_anew_or_forgotten_is_no_longer_gone(project: Project) -> None:
+def test_what_is_put_back_or_made_again_or_forgotten_is_no_longer_gone(project: Project) -> None:
     kept = project.root.with_name("kept")
     (project.root / ".moot").rename(kept)
     assert "[workspace_gone]" in reason(

@@ -99,7 +99,7 @@ def test_a_folder_is_no_file(project: Project) -> None:
     assert read(project, "") == Reply()
 
 
-def test_whoever_has_gone_quiet_is_not_spoken_of(project: Project) -> None:
+def test_anyone_who_has_gone_quiet_is_not_spoken_of(project: Project) -> None:
     """What it holds can be had: the refusal of an edit says how."""
     project.reserve(CRANE, "a.txt")
     said = json.dumps(call("claude-read-done", project.root)).encode()

@@ -187,7 +187,7 @@ def test_a_repository_with_longer_ids_is_understood(project: Project, tmp_path: 
     assert read_blob(root, left.blob) == WORK.encode()
 
 
-def test_a_damaged_memory_holds_edits_back_and_says_how_to_mend_it(project: Project) -> None:
+def test_a_damaged_memory_holds_edits_back_and_says_how_to_fix_it(project: Project) -> None:
     (project.root / ".moot/files.db").write_bytes(b"no database" * 100)
     said = reason(project.hook("claude", call("claude-write", project.root), CRANE))
     assert "[file_memory_failed]" in said

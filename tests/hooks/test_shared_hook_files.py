@@ -208,7 +208,7 @@ def install_as_the_first_release(project: Project, tool: str) -> Path:
 
 
 @pytest.mark.parametrize("tool", ["claude", "codex", "gemini"])
-def test_older_hooks_count_and_are_replaced_when_installed_anew(
+def test_older_hooks_count_and_are_replaced_when_installed_again(
     project: Project, tool: str
 ) -> None:
     file = install_as_the_first_release(project, tool)

@@ -219,7 +219,7 @@ def test_under_a_name_of_its_own_a_tools_end_ends_its_sub_agents_alone(project: 
 @pytest.mark.parametrize(
     ("source", "left"), [("startup", []), ("resume", []), ("compact", ["1"]), ("clear", ["1"])]
 )
-def test_a_tool_that_is_started_anew_has_no_sub_agents_of_before(
+def test_a_tool_that_is_started_again_has_no_sub_agents_of_before(
     project: Project, source: str, left: list[str]
 ) -> None:
     edit(project, "claude", "first")

@@ -65,7 +65,7 @@ def test_settings_for_python_count_where_they_matter(
     assert answer(project, **{name: "1"})[2] == code
 
 
-def test_a_moot_that_python_would_not_find_there_is_started_anew(
+def test_a_moot_that_python_would_not_find_there_is_started_again(
     project: Project, tmp_path: Path
 ) -> None:
     folder = tmp_path / "elsewhere" / "moot" / "surfaces" / "hooks"

@@ -46,7 +46,7 @@ def calls_of_another(root: Path) -> dict[str, dict[str, Any]]:
 
 
 @pytest.mark.parametrize("which", ["an edit", "a command that reads", "the end of an edit"])
-def test_whoever_calls_next_copies_what_the_patch_left(project: Project, which: str) -> None:
+def test_anyone_who_calls_next_copies_what_the_patch_left(project: Project, which: str) -> None:
     patch(project)
     assert len(notes(project)) == 1
     assert kept(project) == []

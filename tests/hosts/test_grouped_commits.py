@@ -221,7 +221,7 @@ def test_a_line_that_ends_while_it_waits_for_its_turn_gives_up_its_place(
     last.close()
 
 
-def test_whoever_is_next_is_told_so_early_and_fetches_what_is_new_itself(
+def test_anyone_who_is_next_is_told_so_early_and_fetches_what_is_new_itself(
     kept: KeptLedger, laptop: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("moot.hosts.turns.TURN_SECONDS", 3_600.0)

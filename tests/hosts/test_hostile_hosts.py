@@ -82,7 +82,7 @@ def _claim(desktop: Project) -> None:
             engine._copy.connection.ask(claim, wire.DecideAgain)
 
 
-def test_a_session_belongs_to_the_machine_that_began_it_whoever_asked_in_between(
+def test_a_session_belongs_to_the_machine_that_began_it_anyone_who_asked_in_between(
     kept: KeptLedger, laptop: Project, desktop: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The other machine asks again and again for a session of that name, until it has begun."""

@@ -30,7 +30,9 @@ def test_a_service_manager_ends_it_and_the_answer_is_one_envelope(founded: Proje
     check_data("keep", envelope["data"])
 
 
-def test_machines_find_it_again_after_it_was_started_anew(founded: Project, tmp_path: Path) -> None:
+def test_machines_find_it_again_after_it_was_started_again(
+    founded: Project, tmp_path: Path
+) -> None:
     keeper = KeeperProcess(founded)
     laptop = keeper.join(machine(tmp_path, "laptop"), "laptop")
     laptop.ok("agent", "register", "amber-otter")

@@ -100,7 +100,7 @@ def test_whatever_writes_says_that_it_has_left(
     assert events_of(kept.project) == events_of(laptop) == before
 
 
-def test_joining_anew_in_the_same_folder_goes_on_with_the_copy(
+def test_joining_again_in_the_same_folder_goes_on_with_the_copy(
     kept: KeptLedger, laptop: Project, desktop: Project
 ) -> None:
     laptop.ok("machine", "leave")
@@ -121,7 +121,7 @@ def test_joining_anew_in_the_same_folder_goes_on_with_the_copy(
     assert again["created"] is False, "a repeat changes nothing"
 
 
-def test_joining_anew_in_another_folder_works_as_well(
+def test_joining_again_in_another_folder_works_as_well(
     kept: KeptLedger, laptop: Project, tmp_path: Path
 ) -> None:
     laptop.ok("machine", "leave")
@@ -131,7 +131,7 @@ def test_joining_anew_in_another_folder_works_as_well(
     other.ok("agent", "register", "coral-finch")
 
 
-def test_a_machine_that_was_taken_off_joins_anew_in_its_folder(
+def test_a_machine_that_was_taken_off_joins_again_in_its_folder(
     kept: KeptLedger, laptop: Project
 ) -> None:
     kept.project.ok("machine", "revoke", "laptop")
@@ -143,7 +143,7 @@ def test_a_machine_that_was_taken_off_joins_anew_in_its_folder(
     assert reserve(laptop, OTTER, "src/a.py") == "", "its agents are as they were"
 
 
-def test_a_machine_whose_secret_is_lost_joins_anew_once_it_was_taken_off(
+def test_a_machine_whose_secret_is_lost_joins_again_once_it_was_taken_off(
     kept: KeptLedger, laptop: Project
 ) -> None:
     for file in secrets_of(laptop):
@@ -265,7 +265,7 @@ def test_only_asking_takes_nobody_off(kept: KeptLedger, laptop: Project) -> None
     assert reserve(laptop, OTTER, "src/b.py") == "machine_left"
 
 
-def test_what_began_there_is_there_again_after_joining_anew(
+def test_what_began_there_is_there_again_after_joining_again(
     kept: KeptLedger, laptop: Project
 ) -> None:
     asked = ("ask", "Ship it?", "--with", "rules:approve,rules:approve")

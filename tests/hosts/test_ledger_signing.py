@@ -52,7 +52,7 @@ def test_a_letter_in_the_ledgers_name_says_which_machine_wrote_it(
     assert subjects(laptop, OTTER) == [subject]
 
 
-def test_whoever_waited_for_somebody_who_ended_is_told_whichever_machine_they_are_on(
+def test_anyone_who_waited_for_somebody_who_ended_is_told_whichever_machine_they_are_on(
     laptop: Project, desktop: Project
 ) -> None:
     laptop.ok(*HANDOVER)

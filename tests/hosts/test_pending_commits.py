@@ -81,7 +81,7 @@ def test_what_is_owed_must_be_there(store: MemoryStore, ahead: CommitsAhead) -> 
         ahead.require_synced(view, ahead.newest)
 
 
-def test_how_long_it_waits_is_counted_anew_when_a_part_has_come(
+def test_how_long_it_waits_is_counted_again_when_a_part_has_come(
     store: MemoryStore, ahead: CommitsAhead, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     began = ahead.oldest_at

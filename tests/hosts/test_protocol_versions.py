@@ -143,7 +143,7 @@ def _without_what_is_new(said: wire.AnyAnswer) -> wire.AnyAnswer:
     return said
 
 
-def test_whoever_beats_in_a_newer_form_is_never_taken_for_dead(
+def test_anyone_who_beats_in_a_newer_form_is_never_taken_for_dead(
     kept: KeptLedger, laptop: Project
 ) -> None:
     with kept.project.workspace() as here, laptop.workspace() as workspace:

@@ -17,7 +17,7 @@ from tests.project import Project
 PASSPHRASE = "correct horse battery staple"
 
 
-def test_whoever_writes_a_file_with_the_commit_is_told_of_a_refusal_before(
+def test_anyone_who_writes_a_file_with_the_commit_is_told_of_a_refusal_before(
     kept: KeptLedger, laptop: Project
 ) -> None:
     """As on a machine of one's own: what is told before the commit may stop it."""

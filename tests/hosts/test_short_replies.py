@@ -212,7 +212,7 @@ def test_nothing_is_recorded_briefly_at_a_keeper_that_lacks_what_the_copy_has(
             assert lying.keeping._engine.load(STREAM).seq == 0
 
 
-def test_whoever_has_not_looked_for_long_is_told_what_others_did(
+def test_anyone_who_has_not_looked_for_long_is_told_what_others_did(
     laptop: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with busy(laptop, OTTER, monkeypatch) as machine:
@@ -224,7 +224,7 @@ def test_whoever_has_not_looked_for_long_is_told_what_others_did(
         assert machine.seq_in_copy() == 2
 
 
-def test_whoever_records_something_now_and_then_is_told_what_others_did(
+def test_anyone_who_records_something_now_and_then_is_told_what_others_did(
     laptop: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with busy(laptop, OTTER, monkeypatch) as machine:
@@ -389,7 +389,7 @@ def test_a_turn_that_was_kept_is_used_without_lining_up(
         assert here.engine.load(STREAM).seq == 5
 
 
-def test_whoever_came_too_late_to_go_on_in_its_turn_does_not_ask_for_that_for_a_while(
+def test_anyone_who_came_too_late_to_go_on_in_its_turn_does_not_ask_for_that_for_a_while(
     kept: KeptLedger, laptop: Project, desktop: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Else the keeper would wait in vain for a machine that is far away, at each of its turns."""

@@ -57,7 +57,7 @@ def test_a_head_is_found_behind_a_byte_order_mark() -> None:
     assert find_front_matter(f"x{head}body\n") is None
 
 
-def test_only_the_two_lines_that_differ_are_mended() -> None:
+def test_only_the_two_lines_that_differ_are_fixed() -> None:
     head = "---\nfrom: red\nsubject: a\r\nack_required: no\nthread: t\n---\n"
     assert fix_front_matter(head, "INFO: b", True) == (
         '---\nfrom: red\nsubject: "INFO: b"\r\nack_required: true\nthread: t\n---\n'

@@ -43,7 +43,7 @@ def test_only_what_is_waited_for_lapses(scenario: MailScenario) -> None:
 
 
 @pytest.mark.requirement("BRN-075")
-def test_a_duty_lapses_with_whoever_owed_it_or_asked_for_it(scenario: MailScenario) -> None:
+def test_a_duty_lapses_with_anyone_who_owed_it_or_asked_for_it(scenario: MailScenario) -> None:
     scenario.run(OTTER, question())
     assert scenario.refused(SYSTEM, lapse(FINCH)) == "not_addressed"
     scenario.run(SYSTEM, lapse(OTTER))

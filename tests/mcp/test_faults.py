@@ -154,7 +154,7 @@ def test_a_server_killed_before_it_answers_did_it_once(project: Project, when: s
 
 @pytest.mark.requirement("MCP-014")
 @pytest.mark.parametrize("ending", ["end of input", "SIGTERM", "SIGINT"])
-def test_whoever_joined_leaves_however_the_client_goes(project: Project, ending: str) -> None:
+def test_anyone_who_joined_leaves_however_the_client_goes(project: Project, ending: str) -> None:
     with raw_server(project, None) as server:
         server.greet()
         server.call(1, "scope", action="reserve", paths=["src"])

@@ -244,7 +244,7 @@ def another_key(scenario: ParliamentScenario, name: str, new_holder: bool) -> No
     )
 
 
-def test_whoever_takes_over_a_name_later_has_no_seat() -> None:
+def test_anyone_who_takes_over_a_name_later_has_no_seat() -> None:
     scenario = ParliamentScenario(3)
     scenario.clerk(ask.Begin())
     another_key(scenario, "teal-crane", new_holder=True)

@@ -266,7 +266,7 @@ def test_only_the_clerk_ends_a_session_without_a_bill_and_only_before_one() -> N
     assert place(error) == ("PAR-089", "bad_drafter", "seat")
 
 
-def test_whoever_sends_a_malformed_reply_is_told_what_it_costs() -> None:
+def test_anyone_who_sends_a_malformed_reply_is_told_what_it_costs() -> None:
     scenario = ParliamentScenario(3).debating()
     first = scenario.refusal(ask.Submit(document={}), AGENTS[0], (did.ReplyMalformed,))
     told = [one for one in first.findings if one.severity == "warning"]

@@ -38,7 +38,7 @@ def test_an_empty_ledger_has_three_keys() -> None:
 
 @requirement("PAR-012")
 @given(counts=st.lists(st.integers(0, 4), max_size=6))
-def test_adding_gives_the_same_bytes_as_writing_anew(counts: list[int]) -> None:
+def test_adding_gives_the_same_bytes_as_writing_again(counts: list[int]) -> None:
     said = [read_message(message(kind, number)) for number, kind in enumerate(KINDS * 3, 1)]
     file, done = session_files.encode_ledger(STATE, ()), 0
     for count in counts:

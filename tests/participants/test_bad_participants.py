@@ -109,7 +109,7 @@ def test_an_option_may_be_written_otherwise_but_must_be_one(project: Project) ->
 
 
 @pytest.mark.requirement("DEC-035")
-def test_whoever_chooses_is_told_the_options(project: Project) -> None:
+def test_anyone_who_chooses_is_told_the_options(project: Project) -> None:
     told = "open('told.json', 'w').write(json.dumps(told)) and {'answer': 'Postgres'}"
     ask(project, voice(project, "asks", repr(GOOD), told))
     brief = json.loads((project.root / "told.json").read_text("utf-8"))

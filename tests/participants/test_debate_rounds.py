@@ -157,7 +157,7 @@ def test_a_third_round_is_held_only_if_somebody_moved(project: Project) -> None:
 
 
 @pytest.mark.requirement("DEC-034")
-def test_what_did_not_carry_is_argued_once_more_though_nobody_objects(project: Project) -> None:
+def test_what_did_not_carry_is_argued_again_though_nobody_objects(project: Project) -> None:
     unsure = vote("approve", 0.5, "Perhaps.")
     sure = vote("approve", 0.8, "Yes.")
     words = ("--rule", "unanimous")
@@ -197,7 +197,7 @@ def test_a_majority_against_is_no_dissent_and_nothing_is_settled(project: Projec
 
 
 @pytest.mark.requirement("DEC-034")
-def test_whoever_failed_in_one_round_may_speak_in_the_next(project: Project) -> None:
+def test_anyone_who_failed_in_one_round_may_speak_in_the_next(project: Project) -> None:
     votes = {OTTER: [vote("maybe"), YES, YES], CRANE: [NO, YES], ANN: [YES, YES]}
     data = ask(project, votes)
     result = data["decision"]["result"]

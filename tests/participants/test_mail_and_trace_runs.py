@@ -258,7 +258,7 @@ def test_a_challenged_claim_may_be_withdrawn(project: Project) -> None:
 
 
 @pytest.mark.requirement("AGT-069")
-def test_a_blocked_intent_is_said_anew(project: Project) -> None:
+def test_a_blocked_intent_is_said_again(project: Project) -> None:
     conditional = {"verdict": "conditional", "rationale": "show me", "conditions": ["each one"]}
     blocked = {"verdict": "blocked", "rationale": "not like that"}
     approved = {"verdict": "approved", "rationale": "so it is"}

@@ -58,7 +58,7 @@ def test_what_a_program_said_last_cannot_play_with_the_terminal() -> None:
 
 
 @pytest.mark.requirement("AGT-080")
-def test_whoever_waits_is_told_once_how_to_wait_less(capsys: pytest.CaptureFixture[str]) -> None:
+def test_anyone_who_waits_is_told_once_how_to_wait_less(capsys: pytest.CaptureFixture[str]) -> None:
     lines = Lines("Ctrl-C keeps everything")
     for name in ("amber-otter", "teal-crane"):
         lines.on_waiting(Due(who=name, what="entry", subject="round 1"), 300)

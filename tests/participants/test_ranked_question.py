@@ -115,7 +115,7 @@ def test_a_rule_chooses_another_motion_and_the_rule_of_the_vote_still_decides(
 
 
 @pytest.mark.requirement("DEC-037")
-def test_a_tie_is_left_to_whoever_asked(project: Project) -> None:
+def test_a_tie_is_left_to_anyone_who_asked(project: Project) -> None:
     done = ask(project, RANKINGS, "--choose", "plurality")
     assert (done["decision"]["stage"], done["run"]["stop"]) == ("answering", "waiting")
     assert done["run"]["detail"].startswith("plurality chose a tie of answers 1, 2 and 3")
@@ -159,7 +159,7 @@ def test_a_bad_ranking_is_malformed_contained_and_the_decision_goes_on(
 
 
 @pytest.mark.requirement("DEC-036")
-def test_whoever_gave_no_ranking_votes_in_the_session(project: Project) -> None:
+def test_anyone_who_gave_no_ranking_votes_in_the_session(project: Project) -> None:
     plans = {**RANKINGS, ANN: {"ranking": ["Redis"]}}
     ask(project, plans)
     assert entries(project) == [(OTTER, "Ranked."), (CRANE, "Ranked."), (ANN, "In the session.")]

@@ -52,7 +52,7 @@ def test_what_is_due_is_asked_and_executed_until_nothing_is(world: World) -> Non
 
 
 @pytest.mark.requirement("AGT-011")
-def test_a_malformed_reply_is_asked_for_once_more_with_the_findings(world: World) -> None:
+def test_a_malformed_reply_is_asked_for_again_with_the_findings(world: World) -> None:
     errands, voice = RunnableErrands(world), Voice({"nonsense": 1}, DONE)
     errands.ask(CRANE)
     assert run(errands, {CRANE: voice}).stop is StopReason.SETTLED

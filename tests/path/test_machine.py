@@ -102,7 +102,7 @@ def test_only_the_machine_writes_a_path(command: Command) -> None:
 
 
 @pytest.mark.requirement("XPR-05")
-def test_whoever_asked_is_named() -> None:
+def test_anyone_who_asked_is_named() -> None:
     nobody = ask.BeginPath(title="x", origin=" ", source=MESSAGE)
     by_machine(path()).refused("text_required", nobody)
     begun().refused("text_required", step(asked_by=""))

@@ -142,7 +142,7 @@ def test_both_decide_sealed_and_ranked_in_two_sessions(project: AskingProject) -
     assert "Postgres is what <em>claude</em> knows." in page.read_text("utf-8")
 
 
-def test_whoever_cannot_be_read_or_crashes_is_absent_and_the_rest_goes_on(
+def test_anyone_who_cannot_be_read_or_crashes_is_absent_and_the_rest_goes_on(
     project: AskingProject,
 ) -> None:
     crashes = "cmd:false"

@@ -31,7 +31,7 @@ NO_AGENT_ACTS = frozenset(
         "a_name_is_given_once",
         "a_program_runs_as_an_agent_and_leaves_nothing_behind",
         "a_stored_file_is_shown_and_erased",
-        "a_text_is_checked_and_mended",
+        "a_text_is_checked_and_fixed",
         "a_time_limit_takes_effect_when_somebody_asks_for_it",
         "a_workspace_is_made_once",
         "all_pages_stand_in_one_folder",

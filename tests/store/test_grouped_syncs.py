@@ -70,7 +70,7 @@ def test_commits_in_the_block_are_durable_together_when_it_ends(
 
 
 @pytest.mark.requirement("LDG-074")
-def test_whoever_is_about_to_tell_somebody_makes_it_durable_first(
+def test_anyone_who_is_about_to_tell_somebody_makes_it_durable_first(
     engine: Engine, synced: list[str]
 ) -> None:
     with hold_syncs():

@@ -99,7 +99,7 @@ class TestPostgres(StoreContract):
                 db.execute(statement.encode())
         assert contents_of(store) == before
 
-    def test_a_line_that_the_server_ended_is_made_anew(self, store: Any, schema: str) -> None:
+    def test_a_line_that_the_server_ended_is_made_again(self, store: Any, schema: str) -> None:
         with store.write() as change:
             write_everything(change)
         before = contents_of(store)

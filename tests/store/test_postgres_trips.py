@@ -52,7 +52,9 @@ def test_an_append_goes_to_the_server_three_times(store: PostgresStore, tmp_path
 
 
 @pytest.mark.requirement("LDG-066")
-def test_whoever_waited_for_the_lock_reads_what_was_written_meanwhile(store: PostgresStore) -> None:
+def test_anyone_who_waited_for_the_lock_reads_what_was_written_meanwhile(
+    store: PostgresStore,
+) -> None:
     append(store, 0)
     append(store, 1)  # from now on it reads this head together with the lock
     with PostgresStore(server_url(), store.schema) as other:

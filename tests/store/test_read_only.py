@@ -73,7 +73,7 @@ def test_the_number_of_changes_moves_with_what_others_write(
 
 
 @pytest.mark.requirement("LDG-078")
-def test_whoever_tries_to_write_is_told_why_not(path: Path, store: ReadOnlyStore) -> None:
+def test_anyone_who_tries_to_write_is_told_why_not(path: Path, store: ReadOnlyStore) -> None:
     before = path.read_bytes()
     with pytest.raises(StoreFailed) as caught, store.write():
         pass

@@ -231,7 +231,7 @@ def test_one_that_left_the_group_is_not_waited_for(
 
 
 @pytest.mark.parametrize("size", [10, 1_000_000], ids=["fits", "more-than-a-pipe-holds"])
-def test_whoever_is_left_with_its_standard_input_does_not_hold_us(
+def test_anyone_who_is_left_with_its_standard_input_does_not_hold_us(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int
 ) -> None:
     """A daemon that keeps all three pipes open and reads nothing: the command itself has ended."""

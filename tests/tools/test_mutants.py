@@ -92,7 +92,7 @@ def test_every_kind_of_change_is_offered_and_each_is_one_change(tmp_path: Path) 
     assert len({one.id for one in offered}) == len(offered)
 
 
-def test_each_row_is_offered_once_whoever_makes_it(tmp_path: Path) -> None:
+def test_each_row_is_offered_once_anyone_who_makes_it(tmp_path: Path) -> None:
     """Not the function that makes the rows, and no row whose check never says anything."""
     path = tmp_path / "module.py"
     path.write_text(TABLES)
@@ -200,7 +200,7 @@ def test_a_mutant_is_seen_by_what_was_imported_before_and_by_programs(tree: Path
     assert ended == expected
 
 
-def test_only_the_tests_that_were_named_are_run_anew_and_in_that_order() -> None:
+def test_only_the_tests_that_were_named_are_run_again_and_in_that_order() -> None:
     items: list[Any] = [SimpleNamespace(nodeid=name) for name in ("slow", "near", "far")]
     InThisOrder(["far", "near"]).pytest_collection_modifyitems(items)
     assert [item.nodeid for item in items] == ["far", "near"]

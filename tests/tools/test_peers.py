@@ -257,7 +257,7 @@ def test_no_time_left_and_no_python_are_said_too(tmp_path: Path) -> None:
     assert install(peer, tmp_path / "c", []).failure == "no Python starts here"
 
 
-def test_the_last_error_is_told_without_the_home_of_whoever_ran_it() -> None:
+def test_the_last_error_is_told_without_the_home_of_anyone_who_ran_it() -> None:
     output = f"Collecting\nERROR: cannot read {Path.home()}/x\n[notice] a new release of pip\n"
     assert last_line(output) == "ERROR: cannot read ~/x"
     assert last_line("\n \n") == ""

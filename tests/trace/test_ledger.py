@@ -72,7 +72,7 @@ def test_a_writer_with_an_old_head_is_refused_by_the_store_and_helped_by_the_eng
 
 @pytest.mark.requirement("TRC-024")
 @pytest.mark.requirement("TRC-025")
-def test_every_event_of_a_trace_is_signed_by_whoever_did_it() -> None:
+def test_every_event_of_a_trace_is_signed_by_anyone_who_did_it() -> None:
     trace = Ledgered().to("auditing")
     trace.challenge("c1")
     trace.run(trace.claiming(trace.history()[5].artifacts[0].sha256, supersedes="c1"), EXECUTOR)

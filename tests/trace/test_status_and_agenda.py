@@ -100,7 +100,7 @@ def test_what_fails_is_listed_before_what_warns() -> None:
     ]
 
 
-def test_a_failure_was_seen_by_whoever_ran_it_unless_it_says_otherwise() -> None:
+def test_a_failure_was_seen_by_anyone_who_ran_it_unless_it_says_otherwise() -> None:
     """A record that does not say it was recovered was not."""
     trace = Trace().to("executing")
     trace.fail(trace.start(trace.intend("p1")))

@@ -52,7 +52,9 @@ def test_a_long_bundle_starts_workers_of_its_own_and_ends_them() -> None:
 
 
 @pytest.mark.parametrize("at", [0.1, 0.5, 0.9])
-def test_the_first_of_two_failures_is_named_whoever_finds_it(at: float, workers: Workers) -> None:
+def test_the_first_of_two_failures_is_named_anyone_who_finds_it(
+    at: float, workers: Workers
+) -> None:
     ledger = _long(60)
     bundle = ledger.bundle()
     line = 4 + int(at * 50)

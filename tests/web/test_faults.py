@@ -42,7 +42,7 @@ def test_three_hundred_listen_and_those_beyond_the_limit_are_told_when_to_come_b
         assert listener.status == 200
 
 
-def test_whoever_left_makes_room(visitor: Visitor) -> None:
+def test_anyone_who_left_makes_room(visitor: Visitor) -> None:
     with ExitStack() as stack:
         for _ in range(MOST_LISTENERS):
             assert stack.enter_context(visitor.listen()).status == 200

@@ -151,7 +151,7 @@ def test_all_tabs_of_a_browser_share_one_connection_for_live_events(
         server.stop()
 
 
-def test_whoever_leaves_sees_nothing_until_they_enter_again(
+def test_anyone_who_leaves_sees_nothing_until_they_enter_again(
     browser: Browser, server: ServerThread
 ) -> None:
     tab = new_tab(browser)

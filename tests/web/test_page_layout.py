@@ -171,7 +171,7 @@ def _spy_on_notices(page: Page) -> None:
     """)
 
 
-def test_whoever_wants_it_is_notified_of_what_waits_and_nobody_else(
+def test_anyone_who_wants_it_is_notified_of_what_waits_and_nobody_else(
     browser: Browser, server: ServerThread, lively: Project
 ) -> None:
     tab = new_tab(browser, permissions=["notifications"])

@@ -60,7 +60,7 @@ def test_no_key_is_made_in_it(project: Project, lent: LentFolder) -> None:
     assert [*folder.names_with_keys(workspace.trust.origin)] == [NAME]
 
 
-def test_whoever_lent_it_makes_the_snapshots_that_are_due(
+def test_anyone_who_lent_it_makes_the_snapshots_that_are_due(
     project: Project, lent: LentFolder
 ) -> None:
     with in_lent(project, lent) as workspace:

@@ -137,7 +137,7 @@ def a_participant_gives_the_answer_it_owes(world: World) -> None:
 
 
 @story(does="mail.template mail.lint", refuses="mail.lint")
-def a_text_is_checked_and_mended(world: World) -> None:
+def a_text_is_checked_and_fixed(world: World) -> None:
     empty = world.do("mail.template", kind="question")
     assert (empty["type"], empty["ack_required"]) == ("QUESTION", True)
     text = "# Question\n\n## question\nWhich?\n\n## Urgency\nsoon\n"
