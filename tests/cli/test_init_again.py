@@ -1,4 +1,4 @@
-"""`moot init` where a ledger was made before: it starts a new one, and says which it does not continue."""
+"""`moot init` where a ledger was made before: it starts a new one, and names the earlier one."""
 
 from __future__ import annotations
 
