@@ -16,7 +16,7 @@ from tests.hooks.tool_calls import call
 from tests.project import CRANE, OTTER, Project
 
 LIMIT = 60
-STARTED_ANEW = 77
+STARTED_AGAIN = 77
 CLIENT = hook_words("claude")[3]
 
 
@@ -26,7 +26,7 @@ def answer(
     """What the client printed, said aside, and ended with, after the code `before`."""
     script = f"""
 import os, runpy, sys
-os.execv = lambda *_: os._exit({STARTED_ANEW})
+os.execv = lambda *_: os._exit({STARTED_AGAIN})
 {before}
 sys.argv = [{client!r}, "claude"]
 runpy.run_path({client!r}, run_name="__main__")
@@ -57,7 +57,7 @@ def test_it_holds_an_edit_back_as_the_whole_hook_does(project: Project) -> None:
 
 @pytest.mark.parametrize(
     ("name", "code"),
-    [("PYTHONPATH", STARTED_ANEW), ("PYTHONUTF8", STARTED_ANEW), ("PYTHONUNBUFFERED", 0)],
+    [("PYTHONPATH", STARTED_AGAIN), ("PYTHONUTF8", STARTED_AGAIN), ("PYTHONUNBUFFERED", 0)],
 )
 def test_settings_for_python_count_where_they_matter(
     project: Project, name: str, code: int
@@ -71,12 +71,12 @@ def test_a_moot_that_python_would_not_find_there_is_started_again(
     folder = tmp_path / "elsewhere" / "moot" / "surfaces" / "hooks"
     folder.mkdir(parents=True)
     copy = shutil.copy(CLIENT, folder)
-    assert answer(project, client=str(copy))[2] == STARTED_ANEW
+    assert answer(project, client=str(copy))[2] == STARTED_AGAIN
     assert project.owners() == {}
 
 
 @pytest.mark.skipif(sys.prefix == sys.base_prefix, reason="needs an environment of its own")
-@pytest.mark.parametrize(("is_there", "code"), [(True, STARTED_ANEW), (False, 0)])
+@pytest.mark.parametrize(("is_there", "code"), [(True, STARTED_AGAIN), (False, 0)])
 def test_modules_of_the_users_own_are_looked_for_by_a_new_process(
     project: Project, tmp_path: Path, is_there: bool, code: int
 ) -> None:

@@ -51,7 +51,7 @@ ONLY_WHERE_KEPT = {
     "a_machine_leaves_and_comes_back": "only the machine that keeps a ledger invites",
     "a_debate_moves_from_one_machine_to_another": "only the machine that keeps a ledger invites",
     "the_ledger_moves_into_a_database_and_back": "it moves where it is kept",
-    "time_limits_are_applied_by_whoever_has_the_root_key": "it takes the root key away",
+    "time_limits_are_applied_with_the_root_key": "it takes the root key away",
     "a_time_limit_takes_effect_when_somebody_asks_for_it": "it takes the root key away",
 }
 ELSEWHERE = [story for story in STORIES if story.tell.__name__ not in ONLY_WHERE_KEPT]

@@ -35,7 +35,7 @@ def project(tmp_path: Path) -> Project:
 ABOUT_ITS_FILE = {
     "the_ledger_moves_into_a_database_and_back": "it begins with a file",
     "a_person_goes_on_from_an_older_copy": "it puts an older file in its place",
-    "indexes_are_made_anew": "it takes the file away",
+    "indexes_are_rebuilt": "it takes the file away",
     "the_hooks_go_and_the_record_stays": "it looks for the file",
 }
 THERE = [story for story in STORIES if story.tell.__name__ not in ABOUT_ITS_FILE]

@@ -168,7 +168,7 @@ class Thread(RuleBasedStateMachine):
             assert one.ack_by is None or one.missing_receivers
 
     @invariant()
-    def whoever_waits_is_shown(self) -> None:
+    def waiting_agents_are_shown(self) -> None:
         shown = {one.id for one in list_pending(self.state, self.now)}
         assert shown == set(self.state.open)
         due = {due.subject.partition(": ")[0] for due in MACHINE.agenda(self.state, self.now)}

@@ -105,7 +105,7 @@ class Simulator:
 
     def _step(self) -> None:
         acts: list[tuple[int, Callable[[], None]]] = [
-            (10, self._ask_anew),
+            (10, self._ask_new),
             (6, self._ask_again),
             (3, self._ask_many),
             (2, self._tick),
@@ -153,7 +153,7 @@ class Simulator:
 
     # What clients do
 
-    def _ask_anew(self) -> None:
+    def _ask_new(self) -> None:
         self._send(self.random.choice(self.processes), [self._fresh()])
 
     def _ask_again(self) -> None:

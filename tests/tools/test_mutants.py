@@ -267,8 +267,8 @@ def test_the_working_tree_is_the_same_after_an_interruption(tree: Path) -> None:
         "tree = Path(sys.argv[1])\n"
         "path = tree / 'src' / 'moot' / 'core' / 'limit.py'\n"
         "with set_up(tree, 60) as bench:\n"
-        "    bench._run_anew = lambda tests: os._exit(9)\n"
-        "    bench._run_mutant_anew(list_mutants(path, tree)[0], ['a test'])\n"
+        "    bench._run_in_new_process = lambda tests: os._exit(9)\n"
+        "    bench._run_mutant_in_new_process(list_mutants(path, tree)[0], ['a test'])\n"
     )
     module = tree / "src" / "moot" / "core" / "limit.py"
     before = module.read_bytes()

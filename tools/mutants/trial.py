@@ -108,7 +108,7 @@ class Bench:
             tests = [test for test in tests if test not in programs | recording.slow]
         if answer.get("is_certain"):
             tests = [test for test in tests if test in recording.starting_programs]
-        return self._run_mutant_anew(mutant, tests) if tests else SURVIVED
+        return self._run_mutant_in_new_process(mutant, tests) if tests else SURVIVED
 
     def close(self) -> None:
         for helper in self._helpers.values():
@@ -129,7 +129,7 @@ class Bench:
         seen_green = self.kept / f"{name_tests(folders)}.green"
         if not seen_green.exists():
             self._require(self._helpers["collected"].ask().get("ended") == SURVIVED, *names)
-            self._require(self._run_anew(list(recording.seconds)) == SURVIVED, *names)
+            self._require(self._run_in_new_process(list(recording.seconds)) == SURVIVED, *names)
             seen_green.touch()
         return recording
 
@@ -142,16 +142,16 @@ class Bench:
         limit = str(self.limit_seconds)
         self._helpers[module] = Helper(self.root, source, module, limit, *arguments)
 
-    def _run_mutant_anew(self, mutant: Mutant, tests: list[str]) -> str:
+    def _run_mutant_in_new_process(self, mutant: Mutant, tests: list[str]) -> str:
         place = self.copy / mutant.path.relative_to(self.root / "src")
         sound = place.read_bytes()
         try:
             self._write(place, write_mutant(mutant).encode())
-            return self._run_anew(tests)
+            return self._run_in_new_process(tests)
         finally:
             self._write(place, sound)
 
-    def _run_anew(self, tests: list[str]) -> str:
+    def _run_in_new_process(self, tests: list[str]) -> str:
         assert self._recording is not None
         if "fresh" not in self._helpers:
             self._start("fresh", self.copy)

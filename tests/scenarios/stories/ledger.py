@@ -47,7 +47,7 @@ def copies_prove_something_elsewhere(world: World) -> None:
 
 
 @story(does="ledger.doctor ledger.rebuild", refuses="ledger.rebuild")
-def indexes_are_made_anew(world: World) -> None:
+def indexes_are_rebuilt(world: World) -> None:
     assert world.do("ledger.doctor")["healthy"]
     done = world.do("ledger.rebuild")
     assert (done["changed"], done["events"]) == (False, 4)

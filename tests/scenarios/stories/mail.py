@@ -89,7 +89,7 @@ def reading_anothers_inbox_leaves_it_as_it_is(world: World) -> None:
 
 
 @story(does="mail.tick", refuses="mail.tick")
-def time_limits_are_applied_by_whoever_has_the_root_key(world: World) -> None:
+def time_limits_are_applied_with_the_root_key(world: World) -> None:
     assert world.do("mail.tick") == {"applied": []}
     (key,) = world.project.keys.glob("*/system.*.key")
     key.rename(world.project.root / "away.key")

@@ -111,7 +111,7 @@ def what_was_withdrawn_is_marked_wherever_it_is_shown(world: World) -> None:
 
 
 @story(does="event.blocked agenda status", refuses="event.blocked")
-def whoever_is_blocked_says_so(world: World) -> None:
+def a_blocked_agent_says_so(world: World) -> None:
     world.project.ok("agent", "register", "coral-finch")
     world.project.ok("agent", "retire", "coral-finch")
     assert world.refuse("event.blocked", OTTER, to="coral-finch", **BLOCKED) == "agent_retired"

@@ -143,7 +143,7 @@ def verify_and_export(world: World, trace: str) -> None:
     does="trace.new trace.rotate trace.recover trace.abort trace.observed trace.propose",
     refuses="trace.new trace.rotate trace.recover trace.abort trace.propose",
 )
-def people_mend_and_stop_a_trace(world: World) -> None:
+def people_fix_and_stop_a_trace(world: World) -> None:
     trace = begin(world, LENIENT)
     proposal = {"trace": trace, "objective": "look", "tools": ["python"]}
     world.project.ok("agent", "rotate", PLANNER)
