@@ -75,7 +75,7 @@ each_damage = pytest.mark.parametrize("spoil", DAMAGES.values(), ids=DAMAGES.key
 
 @pytest.mark.requirement("LDG-100")
 @each_damage
-def test_a_damaged_tree_is_named_and_made_anew(
+def test_a_damaged_tree_is_named_and_made_again(
     world: World, spoil: Callable[[Nodes], object]
 ) -> None:
     before = tree(world)
@@ -98,7 +98,7 @@ def test_how_much_of_it_differed_is_counted(world: World) -> None:
 
 
 @pytest.mark.requirement("LDG-100")
-def test_a_tree_is_mended_without_any_key_and_nothing_else_is_touched(world: World) -> None:
+def test_a_tree_is_fixed_without_any_key_and_nothing_else_is_touched(world: World) -> None:
     for _ in range(70):
         world.engine.execute(B, jot("more"), OTTER)
     world.engine.checkpoint()
@@ -113,7 +113,7 @@ def test_a_tree_is_mended_without_any_key_and_nothing_else_is_touched(world: Wor
 
 
 @pytest.mark.requirement("LDG-100")
-def test_only_looking_mends_nothing(world: World) -> None:
+def test_only_looking_fixes_nothing(world: World) -> None:
     damage(world, DAMAGES["a wrong leaf"])
     before = tree(world)
     with world.store.read() as view:
@@ -122,7 +122,7 @@ def test_only_looking_mends_nothing(world: World) -> None:
     assert tree(world) == before
 
 
-def test_before_the_first_checkpoint_there_is_no_tree_to_mend() -> None:
+def test_before_the_first_checkpoint_there_is_no_tree_to_fix() -> None:
     world = toy_world()
     damage(world, DAMAGES["one nowhere"])
     before = everything(world)

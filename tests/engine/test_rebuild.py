@@ -62,7 +62,7 @@ def test_what_is_sound_is_counted_and_left_alone(world: World) -> None:
         assert world.store.version() == changes
 
 
-def test_wrong_missing_and_foreign_rows_are_named_and_mended(world: World) -> None:
+def test_wrong_missing_and_foreign_rows_are_named_and_fixed(world: World) -> None:
     before = derived(world)
     with world.store.write() as change:
         edits: list[Put | Drop | Words] = [
@@ -79,7 +79,7 @@ def test_wrong_missing_and_foreign_rows_are_named_and_mended(world: World) -> No
 
 
 @pytest.mark.requirement("LDG-071")
-def test_an_index_that_is_gone_is_made_anew(world: World) -> None:
+def test_an_index_that_is_gone_is_made_again(world: World) -> None:
     rows, words, _ = derived(world)
     with world.store.write() as change:
         change.clear_rows()

@@ -276,7 +276,7 @@ def test_an_event_that_the_database_hides_is_missed_by_every_machine(
     assert ledger.project.json("verify").data["verdict"] != "valid"
 
 
-def test_whoever_holds_the_databases_lock_delays_and_changes_nothing(
+def test_anyone_who_holds_the_databases_lock_delays_and_changes_nothing(
     in_database: InDatabase,
 ) -> None:
     ledger, laptop, attacker = in_database

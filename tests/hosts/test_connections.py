@@ -217,7 +217,7 @@ def test_one_that_is_silent_for_too_long_is_ended(
         assert has_ended(idle)
 
 
-def test_whoever_comes_beyond_the_limit_is_sent_away_and_the_others_go_on(
+def test_anyone_who_comes_beyond_the_limit_is_sent_away_and_the_others_go_on(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(listener, "MAX_CONNECTIONS", 3)

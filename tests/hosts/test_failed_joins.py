@@ -131,7 +131,7 @@ def test_a_folder_that_is_no_clone_does_not_use_up_the_invitation(
     _clone(project, tmp_path / "laptop").ok("init", "--join", word, "--name", "laptop")
 
 
-def test_whoever_joins_and_finds_nobody_is_told_what_to_look_at(
+def test_anyone_who_joins_and_finds_nobody_is_told_what_to_look_at(
     project: Project, tmp_path: Path
 ) -> None:
     keeper = KeeperProcess(project)
@@ -166,7 +166,7 @@ def _join(project: Project, machine: Project, name: str) -> dict[str, object]:
     return done
 
 
-def test_a_machine_that_was_taken_off_joins_once_more_and_keeps_its_copy(
+def test_a_machine_that_was_taken_off_joins_again_and_keeps_its_copy(
     project: Project, tmp_path: Path
 ) -> None:
     KeeperProcess(project)
@@ -181,7 +181,7 @@ def test_a_machine_that_was_taken_off_joins_once_more_and_keeps_its_copy(
     assert laptop.ok("verify")["verdict"] == "valid"
 
 
-def test_a_machine_joins_once_more_where_the_keepers_certificate_was_lost(
+def test_a_machine_joins_again_where_the_keepers_certificate_was_lost(
     project: Project, tmp_path: Path
 ) -> None:
     keeper = KeeperProcess(project)

@@ -135,7 +135,7 @@ def test_the_answer_is_that_of_the_hook_itself(
     assert texts[0] == texts[1]
 
 
-def test_whoever_calls_acts_and_not_the_server(laptop_repository: Project) -> None:
+def test_anyone_who_calls_acts_and_not_the_server(laptop_repository: Project) -> None:
     """Two sessions of a tool without a name are two agents, no matter which server answers."""
     with serving(laptop_repository):
         for session, file in (("one", "1.txt"), ("two", "2.txt")):

@@ -124,7 +124,7 @@ def test_a_command_of_a_line_that_has_ended_is_not_recorded_any_more(
 
 
 @pytest.mark.parametrize("act", [record, beat])
-def test_whoever_has_waited_too_long_is_told_and_nothing_is_recorded(
+def test_anyone_who_has_waited_too_long_is_told_and_nothing_is_recorded(
     kept: KeptLedger,
     laptop: Project,
     monkeypatch: pytest.MonkeyPatch,

@@ -36,7 +36,7 @@ def test_a_keeper_goes_on_where_its_ledger_was_moved_to(
     assert kept.project.ok("verify")["verdict"] == "valid"
 
 
-def test_what_is_recorded_in_the_new_place_is_read_by_whoever_had_the_old_one_open(
+def test_what_is_recorded_in_the_new_place_is_read_by_anyone_who_had_the_old_one_open(
     kept: KeptLedger, laptop: Project, database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(

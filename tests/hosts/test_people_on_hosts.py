@@ -179,7 +179,7 @@ def test_a_person_is_admitted_by_one_who_sits_at_the_keeper(
     assert laptop.json("verify").data["verdict"] == "valid"
 
 
-def test_whoever_consents_is_told_what_the_machine_is_called_now(
+def test_anyone_who_consents_is_told_what_the_machine_is_called_now(
     alice: KeptLedger, laptop: Project, typed: dict[str, str]
 ) -> None:
     """An invited machine can claim the key folder of one that was revoked."""

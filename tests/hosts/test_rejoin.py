@@ -88,7 +88,7 @@ def test_nobody_becomes_the_home_of_what_another_machine_began(
     assert [one.number for one in kept.keeping.members.read().machines] == [2, 3]
 
 
-def test_an_unreadable_list_says_that_machines_join_once_more(
+def test_an_unreadable_list_says_that_machines_join_again(
     kept: KeptLedger, laptop: Project
 ) -> None:
     file = kept.project.root / ".moot" / "keeper" / FILE

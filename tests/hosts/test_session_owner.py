@@ -74,7 +74,7 @@ def test_what_another_machine_keeps_is_handed_over_first(
     assert desktop.ok("debate", "run", "d.md", *RUN)["standing"]["state"] == "ended:consensus"
 
 
-def test_whoever_keeps_the_ledger_moves_anything(
+def test_anyone_who_keeps_the_ledger_moves_anything(
     kept: KeptLedger, laptop: Project, desktop: Project, debate: str
 ) -> None:
     kept.project.ok("agent", "register", "jade-heron")

@@ -63,7 +63,7 @@ def test_a_few_commands_in_one_turn(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("clock")
-def test_whoever_is_next_is_told_early_and_keeps_its_place() -> None:
+def test_anyone_who_is_next_is_told_early_and_keeps_its_place() -> None:
     _, (first, second, third) = lines(3)
     assert first.take("a", early=True) == [True]
     assert second.take("a", early=True) == [False], "it is next, at once"
@@ -76,7 +76,7 @@ def test_whoever_is_next_is_told_early_and_keeps_its_place() -> None:
 
 
 @pytest.mark.usefixtures("clock")
-def test_whoever_is_told_early_is_of_the_machine_whose_turn_comes_next() -> None:
+def test_anyone_who_is_told_early_is_of_the_machine_whose_turn_comes_next() -> None:
     turns = Turns()
     first, second, same, other = (ClientConnection(turns, machine) for machine in (1, 2, 2, 3))
     assert first.take("a", early=True) == [True]
@@ -92,7 +92,7 @@ def test_whoever_is_told_early_is_of_the_machine_whose_turn_comes_next() -> None
 
 
 @pytest.mark.usefixtures("clock")
-def test_whoever_comes_again_before_its_turn_waits_at_its_old_place() -> None:
+def test_anyone_who_comes_again_before_its_turn_waits_at_its_old_place() -> None:
     _, (first, second, third) = lines(3)
     assert first.take("a") == [True]
     assert second.take("a", early=True) == [False]
@@ -122,7 +122,7 @@ def test_a_turn_whose_holder_is_silent_is_over_by_itself(clock: list[float]) -> 
     assert second.tell_all() == [True]
 
 
-def test_whoever_waits_in_vain_is_told_in_time(
+def test_anyone_who_waits_in_vain_is_told_in_time(
     clock: list[float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(turns_module, "TURN_SECONDS", 3_600.0)

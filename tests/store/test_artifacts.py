@@ -105,7 +105,7 @@ def test_bytes_changed_on_disk_are_noticed(folder: FileArtifacts, tmp_path: Path
         assert place.read_bytes() == damage
 
 
-def test_putting_the_true_bytes_again_mends_a_damaged_blob(
+def test_putting_the_true_bytes_again_fixes_a_damaged_blob(
     folder: FileArtifacts, tmp_path: Path
 ) -> None:
     ref = folder.put(b"the true text", "text/plain")

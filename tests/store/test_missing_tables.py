@@ -78,7 +78,7 @@ def dump(file: Path) -> list[str]:
 
 @pytest.mark.requirement("LDG-071")
 @pytest.mark.parametrize("tables", SETS, ids="-".join)
-def test_events_are_placed_anew_and_the_rebuild_gives_what_was_there(
+def test_events_are_placed_again_and_the_rebuild_gives_what_was_there(
     lived: Lived, tables: tuple[str, ...]
 ) -> None:
     edit(lived.path, *(f"DROP TABLE {table}" for table in tables))

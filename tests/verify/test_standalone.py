@@ -2308,7 +2308,7 @@ def test_without_pynacl_one_line_says_what_is_missing_and_nothing_is_judged(
     assert "pip install pynacl" in line
 
 
-def test_without_pynacl_whoever_imports_it_gets_the_usual_error() -> None:
+def test_without_pynacl_anyone_who_imports_it_gets_the_usual_error() -> None:
     program = f"import sys; sys.path.insert(0, {str(FILE.parent)!r}); import standalone"
     command = [sys.executable, "-I", "-S", "-c", program]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

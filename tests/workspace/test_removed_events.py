@@ -276,7 +276,7 @@ def dump(ledger: Path) -> list[str]:
 
 
 @pytest.mark.requirement("LDG-100")
-def test_a_damaged_tree_is_mended_by_a_rebuild_which_the_doctor_names(lists: ThreeLists) -> None:
+def test_a_damaged_tree_is_fixed_by_a_rebuild_which_the_doctor_names(lists: ThreeLists) -> None:
     project = Project(lists.path.parent, lists.keys.path)
     removing_events.run(
         lists.ledger, "UPDATE nodes SET hash = zeroblob(32) WHERE level = 0 AND place = 1"
@@ -354,7 +354,7 @@ def test_what_a_process_forgot_after_a_failure_is_still_not_written_on(
 
 
 @pytest.mark.requirement("LDG-098")
-def test_a_history_that_others_made_anew_is_not_signed_by_a_process_at_work(
+def test_a_history_that_others_made_again_is_not_signed_by_a_process_at_work(
     lists: ThreeLists, warm: Workspace, tmp_path: Path
 ) -> None:
     own = agent_of_its_own(warm, tmp_path / "own")

@@ -179,7 +179,7 @@ def test_snapshots_of_every_list_that_was_cut_or_removed_are_dropped_and_no_othe
 
 
 @pytest.mark.requirement("LDG-098")
-def test_a_snapshot_of_a_history_that_was_made_anew_is_dropped_too(lists: ThreeLists) -> None:
+def test_a_snapshot_of_a_history_that_was_made_again_is_dropped_too(lists: ThreeLists) -> None:
     """Cut without it, grown beyond it by a process that had kept nothing, and put back."""
     kept = removing_events.snapshots(lists.ledger)
     removing_events.cut(lists.ledger, REGISTRY, 8)
