@@ -389,3 +389,27 @@ def test_the_lines_of_a_quiet_agent_stay_its_own_until_they_are_taken_over(
     lines.ok_as(CRANE, "reserve", f":/{FILE}", "--takeover-stale")
     edit(lines, CRANE, "a = 10\n", "a = 11\n")
     assert authors(lines) == {"a = 11": CRANE}
+
+
+def test_of_two_processes_that_want_one_line_exactly_one_gets_it(lines: Project) -> None:
+    for number in range(3):
+        old = BODY[2 + number]
+        asked = {
+            agent: call(
+                "claude-edit",
+                lines.root,
+                session_id=f"session-{agent}",
+                tool_use_id=f"race-{number}-{agent}",
+                tool_input={
+                    "file_path": str(lines.root / FILE),
+                    "old_string": f"{old}\n",
+                    "new_string": f"{old} + {number}\n",
+                },
+            )
+            for agent in (OTTER, CRANE)
+        }
+        started = {agent: lines.start_hook("claude", asked[agent], agent) for agent in asked}
+        answers = {agent: child.communicate(timeout=60)[0] for agent, child in started.items()}
+        (winner,) = [agent for agent, out in answers.items() if not out]
+        finish(lines, winner, asked[winner])
+        assert authors(lines)[f"{old} + {number}".strip()] == winner
