@@ -202,7 +202,7 @@ def is_exact(source: str) -> bool:
 
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_the_page_of_public_documents_says_where_it_is_published(document: str) -> None:
-    page = (TESTS.parent / "docs" / "reference" / "protocols.md").read_text("utf-8")
+    page = (TESTS.parent / "docs" / "protocols.md").read_text("utf-8")
     (row,) = [line for line in page.splitlines() if f"| `{document}` |" in line]
     _, _, _, project, file, version, date, _ = (cell.strip() for cell in row.split("|"))
     assert all((project, file, version, date))
