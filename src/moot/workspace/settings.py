@@ -56,8 +56,8 @@ SETTINGS: Final = (
     ),
     Setting(
         "protect.files",
-        "what an agent's edit holds until it is committed: the `lines` that it changed, or the"
-        " whole `file`",
+        "what an agent's edit holds until it is committed: the whole `file`, or (a preview) the"
+        " `lines` that it changed",
         choices=("lines", "file"),
         in_repository=True,
         starts_as="file",
