@@ -150,9 +150,9 @@ def test_an_entry_without_its_marker_may_be_interrupted_only_where_all_may_speak
     [
         ("confidence", "sure", "INVALID_CONFIDENCE", "'sure' is no confidence"),
         ("confidence", "-0.5", "CONFIDENCE_OUT_OF_RANGE", "'-0.5' is no confidence"),
-        ("confidence", "1.1", "CONFIDENCE_OUT_OF_RANGE", "1.1 is beyond 0.0 to 1.0"),
+        ("confidence", "1.1", "CONFIDENCE_OUT_OF_RANGE", "1.1 is not from 0.0 to 1.0"),
         ("confidence", "", "MISSING_REQUIRED_FIELD", "confidence is required"),
-        ("stance", "never", "INVALID_STANCE", "'never' is no stance"),
+        ("stance", "never", "INVALID_STANCE", "'never' is not a stance"),
         ("summary", "a\nb\nc", "line_break", "a summary has one or two lines"),
         ("evidence", "a\nb", "line_break", "evidence has more than one line"),
         (

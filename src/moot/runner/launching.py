@@ -162,7 +162,7 @@ def _require_program(word: str, env: Mapping[str, str], folder: Path) -> None:
 
 
 def cannot_run(word: str, why: str) -> Unavailable:
-    return Unavailable("command_not_run", f"{word}: {why}", hint="check the command behind `--`")
+    return Unavailable("command_not_run", f"{word}: {why}", hint="check the command after `--`")
 
 
 # Will this tool, started so, load our hook and run it? Asked by `moot run` before it starts it.

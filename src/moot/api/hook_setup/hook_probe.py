@@ -63,7 +63,7 @@ def send_probe(tool: str, guarded: GuardedPaths, env: Mapping[str, str]) -> Prob
     if file is None:
         raise Refused(
             "hook_not_installed",
-            f"the hooks of {tool} are not installed in {guarded.worktree_root}, or not whole",
+            f"the hooks of {tool} are missing or incomplete in {guarded.worktree_root}",
             hint=f"moot hook install {tool}",
         )
     known = find_tool(tool)

@@ -89,7 +89,9 @@ def read_thread(workspace: Workspace, thread: str) -> list[Recorded[MessageKept]
         events = [read_record(MACHINE, record) for record in view.records(stream)]
     if not events:
         raise NotFound(
-            "thread_not_found", f"there is no thread {thread}", hint="`moot mail search`"
+            "thread_not_found",
+            f"there is no thread {thread}",
+            hint="`moot mail search WORDS` finds messages",
         )
     return [recorded for recorded in events if is_kind(recorded, MessageKept)]
 

@@ -398,7 +398,11 @@ def _read_event(workspace: Workspace, event_id: str) -> PresenceEvent:
     with workspace.store.read() as view:
         row = view.row("presence.events", event_id)
     if row is None:
-        raise NotFound("event_not_found", f"no event {event_id}", hint="`moot event list`")
+        raise NotFound(
+            "event_not_found",
+            f"no event {event_id} is on record",
+            hint="`moot event list` shows all",
+        )
     return msgspec.json.decode(row.value, type=PresenceEvent)
 
 

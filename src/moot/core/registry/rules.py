@@ -186,7 +186,7 @@ def _has_humans(state: State) -> bool:
 
 def unknown_name(case: Case[State, model.RotateKey] | Case[State, model.RetireAgent]) -> Breaches:
     if case.command.name not in case.state.agents:
-        yield f"there is no agent {case.command.name}", "name"
+        yield f"no agent is called {case.command.name}", "name"
 
 
 def not_current_key(case: Case[State, model.RotateKey]) -> Breaches:

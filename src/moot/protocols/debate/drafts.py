@@ -157,13 +157,13 @@ def _check_vote(draft: EntryDraft) -> Iterator[Finding]:
     if stance and stance not in STANCES:
         # BNC-151: for a runtime's stance, name the stance of a file.
         hint = explain_runtime_stance(stance) or f"one of {', '.join(STANCES)}"
-        yield _flaw("R10", "INVALID_STANCE", f"{stance!r} is no stance", "stance", hint)
+        yield _flaw("R10", "INVALID_STANCE", f"{stance!r} is not a stance", "stance", hint)
     if sure and not DECIMAL_PATTERN.fullmatch(sure):
         out = re.fullmatch(r"-[0-9.]+", sure) is not None
         code = "CONFIDENCE_OUT_OF_RANGE" if out else "INVALID_CONFIDENCE"
         yield _flaw("R11", code, f"{sure!r} is no confidence", "confidence", _RANGE)
     elif sure and float(sure) > 1:
-        message = f"{sure} is beyond 0.0 to 1.0"
+        message = f"{sure} is not from 0.0 to 1.0"
         yield _flaw("R11", "CONFIDENCE_OUT_OF_RANGE", message, "confidence", _RANGE)
 
 

@@ -89,7 +89,7 @@ def too_many_scopes(case: PresenceCase[Scoped]) -> Breaches:
 def bad_ttl(case: PresenceCase[Reserving]) -> Breaches:
     minutes = case.command.ttl_minutes
     if minutes is not None and not MIN_TTL <= minutes <= MAX_TTL:
-        yield f"{minutes} minutes is not {MIN_TTL} to {MAX_TTL}", "ttl_minutes"
+        yield f"a time to live is {MIN_TTL} to {MAX_TTL} minutes, not {minutes}", "ttl_minutes"
 
 
 def bad_work(case: PresenceCase[Working]) -> Breaches:

@@ -44,8 +44,8 @@ _LONG = Rule("OPR-061", "text_too_long", "the text is too long", breach.text_too
              "shorten it, and name a file for the rest")  # fmt: skip
 _WORK_ID = Rule("OPR-055", "bad_work", "a work id is 1 to 200 characters without spaces",
                 breach.bad_work, "such as bb-u6f.6.3, or the branch")  # fmt: skip
-_TTL = Rule("B-18", "bad_ttl", "not a time to live", breach.bad_ttl, "5 to 1440 minutes, or none",
-            requirement="OPR-102")  # fmt: skip
+_TTL = Rule("B-18", "bad_ttl", "not a time to live", breach.bad_ttl,
+            "give 5 to 1440 minutes, or omit it", requirement="OPR-102")  # fmt: skip
 _WIDE = Rule("B-17", "scope_too_wide", "too many others hold parts of it", breach.scope_too_wide,
              "reserve less", requirement="OPR-104")  # fmt: skip
 _ACTIVE = Rule(
