@@ -63,9 +63,9 @@ def test_anyone_who_waits_is_told_once_how_to_wait_less(capsys: pytest.CaptureFi
     for name in ("amber-otter", "teal-crane"):
         lines.on_waiting(Due(who=name, what="entry", subject="round 1"), 300)
     assert capsys.readouterr().err.splitlines() == [
-        "waiting 300 s, until the time of amber-otter's turn is up",
+        "waiting 300 s until amber-otter's turn times out",
         "Ctrl-C keeps everything",
-        "waiting 300 s, until the time of teal-crane's turn is up",
+        "waiting 300 s until teal-crane's turn times out",
     ]
 
 
