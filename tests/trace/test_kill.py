@@ -137,7 +137,7 @@ def test_what_outlives_its_killed_runner_is_ended_before_it_is_called_failed(
         runner = subprocess.Popen(words)
         wait_until(lambda: mark(project).exists() and mark(project).read_text())
         place = running._place(project.space.path, project.stream, intent)
-        note = running._note(place)  # until it is there nobody knows which process it is
+        note = running._note_file(place)  # until it is there nobody knows which process it is
         wait_until(lambda: note.exists() and note.read_bytes())
         pid = int(mark(project).read_text())
         assert running.is_running(project.space.path, project.stream, intent)

@@ -1,15 +1,15 @@
-"""Traces: work that can be proved, from a task to a verified report.
+"""Traces: work that can be proved, from a task to an audited report.
 
-claims.py             what runs show, objections to it, and the statement that closes a trace
-execution.py          intents are run, runs that died are recorded, participants do the work
-guarded_execution.py  nothing runs that writes where its executor holds nothing
-inspection.py         is a trace true?
-lifecycle.py          a trace is begun, stopped for good, a part goes on under a new key
-planning.py           proposals and intents, and the critic's judgement of both
-reading.py            what there is to see of traces, and of work that was only watched
-running.py            an approved intent: on record before it runs, its outputs stored
-tracing.py            a trace's name, who plays a part, its single events by their ids
-verification.py       is a trace intact, complete and within its policy?
+claims.py             claims about runs, challenges to them, and the final statement
+execution.py          operations that run intents, recover dead runs, and run participants
+guarded_execution.py  refuses to run a command whose executor has not reserved what it writes
+inspection.py         verifies the bytes of a trace, then audits it by the trace's own rules
+lifecycle.py          opens and aborts traces, and binds a role to its agent's new key
+planning.py           proposals and intents, and the critic's reviews of both
+reading.py            read-only views of traces, and of work that hooks only observed
+running.py            runs an approved intent: records its start, stores its outputs
+tracing.py            finds traces, the agents in their roles, and single events by id
+verification.py       operations that audit, export and verify traces
 """
 
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""What runs show, objections to it, and the statement that closes a trace."""
+"""Claims about what runs show, challenges to them, and the statement that closes a trace."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class RecordedClaim(msgspec.Struct, frozen=True):
-    """`evidence` are the hashes it rests on; those in `artifact_missing` are not stored here."""
+    """`evidence` are the hashes that it cites; those in `artifact_missing` are not stored here."""
 
     trace: str
     claim: str
@@ -40,7 +40,7 @@ class ClaimStep(msgspec.Struct, frozen=True):
 
 
 class FinalStatement(msgspec.Struct, frozen=True):
-    """`claims` are those that stand, which the statement was signed with."""
+    """`claims` are the claims in the signed statement: those neither withdrawn nor replaced."""
 
     trace: str
     claims: tuple[str, ...]
@@ -63,13 +63,15 @@ def claim(
     """Claim something that a finished run shows (the executor).
 
     `confidence` goes from 0 to 1. `evidence` names outputs such as x1/stdout, or hashes of stored
-    files (8 digits are enough). `runs` are runs that it is about, beside those whose outputs it
-    cites. Refused for everyone but the executor, and without evidence that a run left.
+    files (8 digits are enough). `runs` names runs in addition to those whose outputs it cites.
+    Refused for everyone but the executor, and without evidence that a run left.
     """
     workspace = session.workspace
     stream = tracing.require_trace(workspace, trace)
-    sureness = confidence if isinstance(confidence, str) else f"{confidence:g}"
-    command = tracing.claim_command(workspace, stream, text, sureness, evidence, runs, supersedes)
+    confidence_text = confidence if isinstance(confidence, str) else f"{confidence:g}"
+    command = tracing.claim_command(
+        workspace, stream, text, confidence_text, evidence, runs, supersedes
+    )
     outcome = take_step(session, trace, Role.EXECUTOR, command, key)
     event = outcome.newest(ClaimIssued).event
     return RecordedClaim(

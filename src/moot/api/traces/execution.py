@@ -1,4 +1,4 @@
-"""Intents are run, runs that died are recorded, and participants may do the whole work."""
+"""Operations that run intents, record runs that died, and let participants do the whole work."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class StoredOutput(msgspec.Struct, frozen=True):
-    """What a run left, by name: stdout, stderr, or `changed`, a list of the files it changed."""
+    """An output of a run: stdout, stderr, or `changed`, the list of files that it changed."""
 
     sha256: str
     name: str
@@ -36,7 +36,7 @@ class StoredOutput(msgspec.Struct, frozen=True):
 
 
 class ExecutedIntent(msgspec.Struct, frozen=True):
-    """A run that has ended, well or not. `interrupted` is the signal that ended us, if one did."""
+    """A run that succeeded or failed. `interrupted` is the signal that interrupted Moot, if any."""
 
     trace: str
     execution: str
@@ -50,7 +50,7 @@ class ExecutedIntent(msgspec.Struct, frozen=True):
 
 
 class RecoveredRuns(msgspec.Struct, frozen=True):
-    """`recovered` are the runs recorded as failed just now; `running` those that still go on."""
+    """`recovered` are the runs that were now recorded as failed; `running` are still running."""
 
     trace: str
     recovered: tuple[str, ...]
@@ -58,9 +58,9 @@ class RecoveredRuns(msgspec.Struct, frozen=True):
 
 
 class TraceRun(RunResult, frozen=True):
-    """How a run of participants ended: `stop` says why, `standing` where the trace is now.
+    """How a run of participants ended: `stop` gives the reason, `standing` the trace's stage.
 
-    `decision` is where its calls and their cost are on record.
+    `decision` names the record of its model calls and their cost.
     """
 
     trace: str
@@ -71,10 +71,10 @@ class TraceRun(RunResult, frozen=True):
 def execute(session: Session, trace: str, intent: str) -> ExecutedIntent:
     """Run an intent that may run (the executor), and store its input and output.
 
-    Exactly the intended command, without a shell, in the session's worktree, with those variables
-    of the session's environment that the policy and the intent name, within its time. It is on
-    record before it runs. An intent runs at most once, so a repeat is refused and needs no key.
-    Refused, with nothing run, if it needs an approval or a reservation that is not there.
+    Runs exactly the intended command, without a shell, in the session's worktree, within its
+    timeout. It sees only the environment variables that the policy and the intent name. Its start
+    is recorded first. An intent runs at most once, so a repeat is refused and needs no key.
+    Refused, with nothing run, if a required approval or reservation is missing.
     """
     from moot.api.traces import running as execution
 
@@ -101,7 +101,7 @@ def execute(session: Session, trace: str, intent: str) -> ExecutedIntent:
 def recover(session: Session, trace: str) -> RecoveredRuns:
     """Record as failed every run that died with its process. Nothing is run again.
 
-    Every operation that writes to a trace does this first. A repeat finds nothing left to record.
+    Every operation that writes to a trace does this first. A repeat has nothing to record.
     """
     from moot.api.traces import running as execution
 
@@ -129,10 +129,10 @@ def run(
     """Let participants propose, judge, intend and claim until the work is verified.
 
     Each of `participants` is NAME=SPEC (docs/how-to/write-a-participant.md); a session with a name
-    may only bring its own. What they say is signed by their keys and judged by the trace's own
-    rules. A command that they intend runs only with `execute`, and only if the critic and the
-    policy let it. `terminal` is where a participant called `human` is asked. A repeat goes on where
-    the trace stands.
+    may only bring its own. Their steps are signed with their keys, and the trace's own rules apply.
+    A command that they intend runs only with `execute`, and only if the critic and the policy
+    allow it. A participant called `human` is asked on `terminal`. A repeat continues from the
+    trace's current stage.
     """
     from moot.api.runs.trace import ExecutionSite, run_trace
 

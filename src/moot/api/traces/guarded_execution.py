@@ -1,12 +1,12 @@
-"""Nothing runs that declares to write where its executor holds nothing (FLO-02, XPR-03).
+"""Refuse to run a command whose executor has not reserved what it writes (FLO-02, XPR-03).
 
-The executor's live reservation must cover every declared scope. What nobody holds is refused; what
-another holds is refused and put on record as INCURSION. The numbers of the reservations are
-looked at again once the start is on record, and after the run: what was taken over meanwhile has
-another number.
+The executor's live reservations must cover every declared scope. A scope without a reservation is
+refused; one that another agent holds is refused and recorded as INCURSION. The fencing numbers of
+the reservations are checked again after the start is recorded, and after the run: a reservation
+that was taken over in the meantime has another number.
 
-This counts for executors who take part in presence, and wherever anyone holds what would be
-written. Where presence is not used at all, the trace's own policy decides.
+This applies to executors that take part in presence, and to scopes that any agent holds. Without
+presence, only the trace's own policy applies.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ RULE = "X-03"
 def require_reservations(
     workspace: Workspace, writes: tuple[str, ...], actor: str, root: Path
 ) -> tuple[HeldReservation, ...]:
-    """The executor's live reservations that cover what it declares; Refused if some is missing."""
+    """Return the executor's live reservations for `writes`; Refused if a scope is not covered."""
     if not writes:
         return ()
     state = workspace.engine.state(PRESENCE, STREAM)
     claims = [read_scope(scope, str(root)) for scope in writes]
-    own = [held for held in _live(workspace, actor) if held.worktree == str(root)]
+    own = [held for held in _live_reservations(workspace, actor) if held.worktree == str(root)]
     covers = {
         claim.shown: next(
             (held for held in own if held.key == claim.key or is_inside(claim.key, held.key)), None
@@ -51,29 +51,29 @@ def require_reservations(
     }
     missing = [claim for claim in claims if covers[claim.shown] is None]
     if missing:
-        _refuse_others(workspace, state, missing, actor, root)
+        _refuse_if_held_by_others(workspace, state, missing, actor, root)
         if model.find_member(state, actor) is not None:
-            raise _uncovered(missing, actor)
+            raise _reservation_required(missing, actor)
     covered = ((scope, covers[claim.shown]) for scope, claim in zip(writes, claims, strict=True))
     return tuple(HeldReservation(scope, own.fencing) for scope, own in covered if own is not None)
 
 
 def lost_scopes(workspace: Workspace, reserved: Iterable[HeldReservation], actor: str) -> list[str]:
-    """Scopes whose reservation has ended or has another number by now."""
-    live = {reservation.fencing for reservation in _live(workspace, actor)}
+    """Return the scopes whose reservation has ended or now has another fencing number."""
+    live = {reservation.fencing for reservation in _live_reservations(workspace, actor)}
     return [held.scope for held in reserved if held.fencing not in live]
 
 
 def scopes_still_held(workspace: Workspace, numbers: Iterable[int], actor: str) -> list[str]:
-    """Scopes that this agent still holds under one of these numbers."""
+    """Return the scopes that this agent still holds under one of these fencing numbers."""
     wanted = frozenset(numbers)
-    live = _live(workspace, actor)
+    live = _live_reservations(workspace, actor)
     return [reservation.scope for reservation in live if reservation.fencing in wanted]
 
 
-def _live(workspace: Workspace, actor: str) -> list[Reservation]:
+def _live_reservations(workspace: Workspace, actor: str) -> list[Reservation]:
     state = workspace.engine.state(PRESENCE, STREAM)
-    epoch, now = _epoch(workspace, actor), workspace.engine.clock()
+    epoch, now = _current_epoch(workspace, actor), workspace.engine.clock()
     return [
         reservation
         for reservation in state.live
@@ -81,16 +81,16 @@ def _live(workspace: Workspace, actor: str) -> list[Reservation]:
     ]
 
 
-def _epoch(workspace: Workspace, actor: str) -> int:
+def _current_epoch(workspace: Workspace, actor: str) -> int:
     agent = workspace.engine.registry().agents.get(actor)
     return agent.epoch if agent is not None else 0
 
 
-def _refuse_others(
+def _refuse_if_held_by_others(
     workspace: Workspace, state: Presence, missing: list[Scope], actor: str, root: Path
 ) -> None:
-    """What another holds: the attempt itself is on record, as any overlap is."""
-    epoch = _epoch(workspace, actor)
+    """Raise Refused if another agent holds one of these scopes; the attempt is recorded."""
+    epoch = _current_epoch(workspace, actor)
     requester = overlap.Requester(actor, epoch, workspace.engine.clock(), {}, DEFAULT_STALE_MILLIS)
     conflicts = list(overlap.find_conflicts(state, missing, requester))
     if not conflicts:
@@ -108,12 +108,12 @@ def _refuse_others(
             hint=refused.hint,
             findings=refused.findings,
         ) from None
-    with suppress(Refused):  # it was given back in this very moment: nobody asked us to hold it
+    with suppress(Refused):  # released just now, so our attempt succeeded: give it back
         release = Release(scopes=scopes, project_root=str(workspace.root), worktree=str(root))
         workspace.engine.execute(STREAM, release, actor)
 
 
-def _uncovered(missing: list[Scope], actor: str) -> Refused:
+def _reservation_required(missing: list[Scope], actor: str) -> Refused:
     findings = [
         Finding(
             rule=RULE,

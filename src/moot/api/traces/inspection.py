@@ -1,9 +1,8 @@
-"""Is a trace true? The ledger's checker proves the bytes, then the trace's own audit follows.
+"""Inspect traces: the ledger's checker verifies the bytes, then the trace's own audit follows.
 
-One way for both, a live workspace and an exported file: the checker, which shares no code with
-what it checks, goes through all lines; each event that held is gone through by the trace's own
-rules as it passes, and what the checker says of the bytes becomes the facts of the audit. Nothing
-is written by looking.
+A live workspace and an exported file take the same path. The checker, which shares no code with
+what it checks, reads all lines. Each event that it accepts goes through the trace's own rules, and
+the checker's findings about the bytes become the facts of the audit. Inspecting writes nothing.
 """
 
 from __future__ import annotations
@@ -65,9 +64,9 @@ MOST_JOBS: Final = 4
 
 
 class Inspection(NamedTuple):
-    """What the checker says of the bytes, and the audit of each trace in them.
+    """The checker's verdict on the bytes, and the audit of each trace in them.
 
-    `begins` is the line with a trace's first event; `is_live`: they are those of a workspace.
+    `begins` maps a trace to the line of its first event; `is_live`: read from a workspace.
     """
 
     verdict: BundleVerdict
@@ -83,7 +82,7 @@ class Inspection(NamedTuple):
 
 
 def choose_jobs(file: Path) -> int:
-    """How many processes a file is worth: below about 4 MiB one alone is sooner done."""
+    """Return how many processes to use for a file: for a small one, a single process is faster."""
     try:
         size = file.stat().st_size
     except OSError:
@@ -92,13 +91,13 @@ def choose_jobs(file: Path) -> int:
 
 
 def inspect_file(file: Path, how: CheckOptions, profile: Profile = Profile.DEFAULT) -> Inspection:
-    """Every trace in an exported file; no workspace is needed."""
-    watcher = _Watcher(at_once=how.jobs == 1)
-    verdict = check_file(file, how._replace(watch=watcher.lines))
-    if verdict.verdict == "tampered":  # reading stopped there; what follows is only listed
+    """Inspect every trace in an exported file; needs no workspace."""
+    collector = _TraceCollector(process_while_reading=how.jobs == 1)
+    verdict = check_file(file, how._replace(watch=collector.lines))
+    if verdict.verdict == "tampered":  # reading stopped there; list the artifacts that follow
         with file.open("rb") as opened:
-            watcher.list_artifacts(lines_of(opened))
-    return watcher.inspected(verdict, profile)
+            collector.list_artifacts(lines_of(opened))
+    return collector.inspected(verdict, profile)
 
 
 def inspect_live(
@@ -108,13 +107,13 @@ def inspect_live(
     profile: Profile = Profile.DEFAULT,
     subject: tuple[str, int] | None = None,
 ) -> Inspection:
-    """One trace of a workspace; `subject` (head and number of events) leaves out what follows."""
-    watcher = _Watcher(at_once=how.jobs == 1, only=stream, subject=subject)
-    verdict = check_workspace(place, how._replace(watch=watcher.lines), stream)
-    watcher.expect(stream)
+    """Inspect one trace of a workspace, up to `subject` (head and number of events) if given."""
+    collector = _TraceCollector(process_while_reading=how.jobs == 1, only=stream, subject=subject)
+    verdict = check_workspace(place, how._replace(watch=collector.lines), stream)
+    collector.expect(stream)
     if verdict.verdict == "tampered":
-        watcher.list_stored(place)
-    return watcher.inspected(verdict, profile)._replace(is_live=True)
+        collector.list_stored(place)
+    return collector.inspected(verdict, profile)._replace(is_live=True)
 
 
 class _Signature(msgspec.Struct):
@@ -128,13 +127,13 @@ class _Envelope(msgspec.Struct):
 
 
 class _Payload(msgspec.Struct):
-    """What most events are looked at for; the rest of the envelope is skipped."""
+    """Decodes the payload only, which is all that most events need; skips the rest."""
 
     payload: bytes
 
 
-class _Held(NamedTuple):
-    """An event that waits for the next one."""
+class _PendingEvent(NamedTuple):
+    """An event that waits for its successor, which names its hash."""
 
     number: int
     body: Body
@@ -151,30 +150,33 @@ class _ProofLine(msgspec.Struct):
     proof: _Proof
 
 
-_look_in: Final = msgspec.json.Decoder(_Payload).decode
-_open: Final = msgspec.json.Decoder(_Envelope).decode
-_read: Final = msgspec.json.Decoder(Body).decode
-_prove: Final = msgspec.json.Decoder(_ProofLine).decode
+_decode_payload: Final = msgspec.json.Decoder(_Payload).decode
+_decode_envelope: Final = msgspec.json.Decoder(_Envelope).decode
+_decode_body: Final = msgspec.json.Decoder(Body).decode
+_decode_proof: Final = msgspec.json.Decoder(_ProofLine).decode
 
 
-class _Watcher:
-    """Goes through the traces as they pass, and notes which artifacts and proofs there are.
+class _TraceCollector:
+    """Collects the traces while the checker reads, and notes the artifacts and proofs it passes.
 
-    The checker asks for a line only when it has done with the one before, so an event is looked at
-    after it has held, some thousands in one go, which is quicker than one by one. Where several
+    The checker asks for a line only after it has accepted the previous one, so events are
+    processed after their check, in batches of some thousands because that is faster. If several
     processes read ahead, all events wait for the verdict.
     """
 
     def __init__(
-        self, at_once: bool, only: str | None = None, subject: tuple[str, int] | None = None
+        self,
+        process_while_reading: bool,
+        only: str | None = None,
+        subject: tuple[str, int] | None = None,
     ) -> None:
         self.walks: dict[str, TraceWalk] = {}
-        self._at_once = at_once
+        self._process_while_reading = process_while_reading
         self._only = only
         self._subject = subject
         self._waiting: list[tuple[int, bytes]] = []
-        self._held: _Held | None = None
-        self._begins: dict[str, int] = {}
+        self._pending: _PendingEvent | None = None
+        self._first_lines: dict[str, int] = {}
         self._unreadable: dict[str, dict[int, str]] = {}
         self._artifacts: set[str] = set()
         self._artifact_lines: list[tuple[int, str]] = []
@@ -189,88 +191,88 @@ class _Watcher:
             for stream, walk in self.walks.items()
         )
         events = {stream: walk.events for stream, walk in self.walks.items()}
-        return Inspection(verdict, reports, events, self._begins)
+        return Inspection(verdict, reports, events, self._first_lines)
 
     def expect(self, stream: str) -> None:
-        """It was asked for: its absence is a finding too."""
+        """Report on this stream even if it is missing: the caller asked for it."""
         self._walk(stream)
 
-    # What passes by.
+    # Lines that the checker reads.
 
     def lines(self, lines: Iterable[bytes]) -> Iterator[bytes]:
         for number, line in enumerate(lines, 1):
             if line.startswith(_EVENT):
                 yield line
                 self._waiting.append((number, line))
-                if self._at_once and len(self._waiting) == IN_ONE_GO:
-                    self._go_through(None)
+                if self._process_while_reading and len(self._waiting) == IN_ONE_GO:
+                    self._process_waiting(None)
                 continue
             if line.startswith(_ARTIFACT):
-                self._artifact_lines.append((number, _hash_in(line)))
+                self._artifact_lines.append((number, _artifact_hash(line)))
             elif line.startswith(_PROOF):
-                self._proof(line)
+                self._take_proof(line)
             yield line
 
-    def _go_through(self, bad: BundlePlace | None) -> None:
+    def _process_waiting(self, bad: BundlePlace | None) -> None:
         waiting, self._waiting = self._waiting, []
         for number, line in waiting:
             if bad is None or number < bad.line:
-                self._event(number, line)
+                self._take_event(number, line)
 
     def _finish(self, bad: BundlePlace | None) -> None:
-        self._go_through(bad)
-        self._release()
+        self._process_waiting(bad)
+        self._flush_pending()
 
     def list_artifacts(self, lines: Iterable[bytes]) -> None:
-        """What a damaged file says it holds: present, though nobody has read it."""
-        self._artifacts.update(_hash_in(line) for line in lines if line.startswith(_ARTIFACT))
+        """Count the artifacts that a damaged file lists as present, although none was checked."""
+        self._artifacts.update(_artifact_hash(line) for line in lines if line.startswith(_ARTIFACT))
 
     def list_stored(self, place: Path) -> None:
         for walk in self.walks.values():
             self._artifacts.update(stored_artifacts(place, walk.cited))
 
-    def _proof(self, line: bytes) -> None:
+    def _take_proof(self, line: bytes) -> None:
         try:
-            proof = _prove(line).proof
+            proof = _decode_proof(line).proof
         except (msgspec.DecodeError, UnicodeDecodeError):
             return  # the checker says what is wrong with it
         self._proofs[proof.stream] = proof
 
-    def _event(self, number: int, line: bytes) -> None:
+    def _take_event(self, number: int, line: bytes) -> None:
         try:
-            body = _read(_look_in(line).payload)
+            body = _decode_body(_decode_payload(line).payload)
         except (msgspec.DecodeError, UnicodeDecodeError):
             return  # the checker says what is wrong with it
         if body.stream == REGISTRY:
-            self._register(body)
+            self._take_registry_event(body)
         elif protocol_of(body.stream) == PROTOCOL and self._only in (None, body.stream):
-            self._release(body)
-            self._held = _Held(number, body, line)
+            self._flush_pending(body)
+            self._pending = _PendingEvent(number, body, line)
 
-    def _release(self, after: Body | None = None) -> None:
-        """The event before: its hash is what the next one names, and the checker has compared."""
-        held, self._held = self._held, None
-        if held is None:
+    def _flush_pending(self, after: Body | None = None) -> None:
+        """Process the pending event; its successor names its hash, which the checker compared."""
+        pending, self._pending = self._pending, None
+        if pending is None:
             return
-        number, body, line = held
+        number, body, line = pending
         if after is not None and (after.stream, after.seq) == (body.stream, body.seq + 1):
-            self._step(number, body, bytes.fromhex(after.prev))
+            self._add_to_walk(number, body, bytes.fromhex(after.prev))
         else:
-            self._step(number, body, _hash_of(line))
+            self._add_to_walk(number, body, _event_hash(line))
 
-    def _register(self, body: Body) -> None:
+    def _take_registry_event(self, body: Body) -> None:
         data = body.data
         if body.seq == 0:
-            self._in_charge.add(_kid(data["root"]))
+            self._in_charge.add(_key_id(data["root"]))
         elif data.get("class") == "human":
-            self._in_charge.add(_kid(data["public"]))
+            self._in_charge.add(_key_id(data["public"]))
         elif body.type == "registry.artifact_erased":
             self._erased.add(data["sha256"])
 
-    def _step(self, number: int, body: Body, event_hash: bytes) -> None:
+    def _add_to_walk(self, number: int, body: Body, event_hash: bytes) -> None:
         if self._subject is not None and body.seq >= self._subject[1]:
             return
-        self._begins.setdefault(body.stream, number - body.seq)
+        self._first_lines.setdefault(body.stream, number - body.seq)
         walk = self._walk(body.stream)
         try:
             recorded = read_body(MACHINE, body, event_hash)
@@ -280,28 +282,28 @@ class _Watcher:
             walk.take_event(recorded)
 
     def _walk(self, stream: str) -> TraceWalk:
-        """People's keys are known by then: the list of keys stands before everything else."""
+        """Return the stream's walk. The registry comes first, so people's keys are known by now."""
         walk = self.walks.get(stream)
         if walk is None:
             walk = self.walks[stream] = TraceWalk(frozenset(self._in_charge))
         return walk
 
-    # What follows from it for the audit.
+    # Facts for the audit.
 
     def _facts(self, stream: str, verdict: BundleVerdict) -> AuditFacts:
-        head, count = self._ledger_says(stream)
+        head, count = self._expected_head(stream)
         found: dict[str, Any] = {"unreadable": dict(self._unreadable.get(stream, {}))}
         for seq, kind, why in self._problems(stream, verdict):
             found.setdefault(kind, {})[seq] = why
-        seen = self._seen(verdict)
+        seen = self._artifact_presence(verdict)
         cited = self.walks[stream].cited
-        told = any(found.values()) or any(
+        has_problem = any(found.values()) or any(
             seen.get(sha) is ArtifactPresence.DIFFERS for sha in cited
         )
-        if verdict.verdict not in _ANCHORED and not told:
-            # Something is wrong that has no place in this trace: then it is the end that is.
-            grave = (one.message for one in verdict.findings if one.severity == "error")
-            found["chain"] = {len(self.walks[stream].events): next(grave, verdict.verdict)}
+        if verdict.verdict not in _ANCHORED and not has_problem:
+            # The problem has no position in this trace: report it at the trace's end.
+            error_messages = (one.message for one in verdict.findings if one.severity == "error")
+            found["chain"] = {len(self.walks[stream].events): next(error_messages, verdict.verdict)}
         return AuditFacts(
             trace=stream,
             head=head,
@@ -312,8 +314,8 @@ class _Watcher:
             **found,
         )
 
-    def _ledger_says(self, stream: str) -> tuple[str, int]:
-        """What should be here: what is verified, what the checkpoint names, else what is there."""
+    def _expected_head(self, stream: str) -> tuple[str, int]:
+        """Return the head and count to expect: the subject's, the checkpoint's, else those read."""
         if self._subject is not None:
             return self._subject
         events = self.walks[stream].events
@@ -323,22 +325,22 @@ class _Watcher:
         return (proof.hash, proof.seq + 1) if proof and proof.seq + 1 > here[1] else here
 
     def _problems(self, stream: str, verdict: BundleVerdict) -> Iterator[tuple[int, str, str]]:
-        """What the checker found, by position in this trace."""
+        """Yield the checker's errors by position in this trace."""
         for finding in verdict.findings:
             check = finding.rule.partition("/")[2]
             kind = _KINDS.get(check)
             if finding.severity != "error" or kind is None:
                 continue
-            seq = self._seq(stream, finding.line, verdict)
+            seq = self._seq_of_finding(stream, finding.line, verdict)
             if seq is not None:
                 revoked = finding.code == "key_revoked"
                 yield seq, kind, "revoked" if revoked else finding.message
 
-    def _seq(self, stream: str, line: int | None, verdict: BundleVerdict) -> int | None:
-        """The event a finding is about; what shakes the list of keys shakes every event."""
-        begins, walk = self._begins.get(stream), self.walks[stream]
+    def _seq_of_finding(self, stream: str, line: int | None, verdict: BundleVerdict) -> int | None:
+        """Return the position a finding is about; a bad registry affects the trace from event 0."""
+        begins, walk = self._first_lines.get(stream), self.walks[stream]
         if line is not None and begins is not None and 0 <= line - begins < len(walk.events):
-            return line - begins  # the events of one history stand together
+            return line - begins  # the events of one stream are contiguous
         bad = verdict.first_bad
         if bad is None or bad.line != line:
             return None
@@ -346,7 +348,7 @@ class _Watcher:
             return bad.seq
         return 0 if bad.stream in (None, REGISTRY) else None
 
-    def _seen(self, verdict: BundleVerdict) -> dict[str, ArtifactPresence]:
+    def _artifact_presence(self, verdict: BundleVerdict) -> dict[str, ArtifactPresence]:
         seen = dict.fromkeys(self._artifacts, ArtifactPresence.PRESENT)
         seen.update((sha, ArtifactPresence.PRESENT) for _, sha in self._artifact_lines)
         for finding in verdict.findings:
@@ -356,13 +358,13 @@ class _Watcher:
         return seen
 
     def _artifact_at(self, line: int) -> str:
-        """Whose bytes stand there: those of the last one that began before it."""
+        """Return the artifact whose bytes are on this line: the last one that began before it."""
         place = bisect_right(self._artifact_lines, line, key=lambda one: one[0])
         return self._artifact_lines[place - 1][1] if place else ""
 
 
 _ANCHORED: Final = {"valid": True, "unproven": False}
-# Which fact a failed check of the bytes is.
+# The checker's failed check -> the field of `AuditFacts` that it belongs to.
 _KINDS: Final = {
     "format": "unreadable",
     "fields": "unreadable",
@@ -376,22 +378,22 @@ _KINDS: Final = {
 }
 
 
-def _hash_in(line: bytes) -> str:
+def _artifact_hash(line: bytes) -> str:
     return line[len(_ARTIFACT) : len(_ARTIFACT) + _HEX].decode("latin-1")
 
 
-def _hash_of(line: bytes) -> bytes:
-    said = _open(line)
+def _event_hash(line: bytes) -> bytes:
+    said = _decode_envelope(line)
     (signed,) = said.signatures
     return record_hash(said.payload, signed.keyid, signed.sig)
 
 
-def _kid(public: str) -> str:
+def _key_id(public: str) -> str:
     return hashlib.sha256(bytes.fromhex(public)).hexdigest()[:32]
 
 
-# The auditor's report is stored before the event that names it. A run that was begun and never
-# ended is gone on with. A trace that has ended is only looked at again (E-41).
+# The auditor's report is stored before the event that names it. A verification that was started and
+# not completed is resumed. A trace that has ended is inspected again without a record (E-41).
 
 JSON: Final = "application/vnd.moot.trace-report+json"
 MARKDOWN: Final = "text/markdown"
@@ -399,7 +401,7 @@ HTML: Final = "text/html"
 
 
 class AuditOutcome(NamedTuple):
-    """What a run found; `run` is None if it was only looked at and nothing was recorded."""
+    """The result of an audit; `run` is None if nothing was recorded."""
 
     report: AuditReport
     run: str | None
@@ -413,10 +415,10 @@ def audit_trace(workspace: Workspace, stream: str, actor: str, profile: Profile)
     """Verify a trace that has its final statement, and record the result as `actor`."""
     running.recover(workspace, stream)
     state = workspace.engine.state(MACHINE, stream)
-    if state.ended:  # stored, and named by nothing: the chain of an ended trace stays as it is
+    if state.ended:  # stored without an event: an ended trace takes no more events
         report, events, stored, pages = _make_report(workspace, stream, profile, None)
         return AuditOutcome(report, None, stored, pages[0], events)
-    run = state.run or _begin(workspace, stream, actor, profile)
+    run = state.run or _start_verification(workspace, stream, actor, profile)
     with suppress(MootError):  # without its key the head stays unproven, and the report says so
         workspace.engine.checkpoint()
     subject = (run.head, run.events)
@@ -434,19 +436,21 @@ def audit_trace(workspace: Workspace, stream: str, actor: str, profile: Profile)
     return AuditOutcome(report, run.id, stored, pages[0], events, outcome.findings)
 
 
-def _begin(workspace: Workspace, stream: str, actor: str, profile: Profile) -> VerificationRun:
+def _start_verification(
+    workspace: Workspace, stream: str, actor: str, profile: Profile
+) -> VerificationRun:
     outcome = tracing.execute_step(
         workspace, stream, StartVerification(profile=str(profile)), actor
     )
     run = MACHINE.require_state(outcome.state).run
-    assert run is not None  # the command that was accepted has begun it
+    assert run is not None  # the accepted command started it
     return run
 
 
 def _make_report(
     workspace: Workspace, stream: str, profile: Profile, subject: tuple[str, int] | None
 ) -> tuple[AuditReport, list[Recorded[Any]], ArtifactRef, tuple[ArtifactRef, ArtifactRef]]:
-    """The report on a trace and its events; stored, and in two readable forms."""
+    """Audit a trace and store the report as JSON, HTML and Markdown; return it with the events."""
     pinned = pinned_trust(workspace.folder, workspace.trust.origin)
     how = CheckOptions(workspace.folder, None if pinned else workspace.path / "trust.json")
     inspected = inspect_live(Path(workspace.path), how, stream, profile, subject)

@@ -1,4 +1,4 @@
-"""A trace is begun, stopped for good, and one of its parts goes on under a new key."""
+"""Operations that open and abort traces, and bind a role to its agent's new key."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class NewTrace(msgspec.Struct, frozen=True):
-    """`trace` is its short name, such as t1; `id` is the name of its history in the record."""
+    """`trace` is its short name, such as t1; `id` is the name of its stream in the ledger."""
 
     trace: str
     id: str
@@ -32,7 +32,7 @@ class NewTrace(msgspec.Struct, frozen=True):
 
 
 class RotatedRole(msgspec.Struct, frozen=True):
-    """`key` is the id of the key under which `agent` plays the part now."""
+    """`key` is the id of the key that `agent` now uses in this role."""
 
     trace: str
     role: str
@@ -64,8 +64,8 @@ def new(
     """Begin a trace: a task, and four agents for its four parts.
 
     `policy` is the trace's rules as JSON (docs/traces.md; None: the safer ones),
-    `follows` an earlier trace that this one takes up again. Refused if an agent begins it, if a
-    name is not registered, or if two parts have the same agent and the policy does not allow that.
+    `follows` an earlier trace that this one continues. Refused if an agent opens it, if a name
+    is not registered, or if two roles have the same agent and the policy does not allow that.
     """
     workspace = session.workspace
     roles = {
@@ -92,12 +92,12 @@ def rotate(
 ) -> RotatedRole:
     """Let a part be played under its agent's new key, after that key was rotated.
 
-    For people, not for the four agents. Refused if the part has that key already.
+    For people, not for the four agents. Refused if the role already uses that key.
     """
     workspace = session.workspace
     stream = tracing.require_trace(workspace, trace)
-    player = tracing.agent_in_role(workspace.engine.state(TRACE, stream), _read_role(role))
-    agent = find_agent(workspace.engine, player)
+    agent_name = tracing.agent_in_role(workspace.engine.state(TRACE, stream), _read_role(role))
+    agent = find_agent(workspace.engine, agent_name)
     command = RotateKey(role=role, epoch=agent.epoch, kid=agent.kid, reason=reason)
     outcome = workspace.engine.execute(stream, command, actor_in_charge(session), key=key)
     event = outcome.newest(KeyRotated).event

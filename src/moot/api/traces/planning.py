@@ -1,4 +1,4 @@
-"""What is to be done: proposals and intents, and the critic's judgement of both."""
+"""Operations on proposals and intents, and the critic's reviews of both."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class ReviewedProposal(msgspec.Struct, frozen=True):
 
 
 class SignedIntent(msgspec.Struct, frozen=True):
-    """`needs_approval` says why the critic must agree first; empty: it may run at once."""
+    """`needs_approval` lists why the critic must approve it first; if empty, it may run now."""
 
     trace: str
     intent: str
@@ -69,8 +69,8 @@ def propose(
 ) -> RecordedProposal:
     """Propose how to do the task (the planner).
 
-    `fallback_for` names a failed intent that this makes up for, `supersedes` the proposal that it
-    replaces. Refused for everyone but the planner, and once the trace has its final statement.
+    `fallback_for` names the failed intent that it works around, `supersedes` the proposal that it
+    replaces. Refused for everyone but the planner, and after the final statement.
     """
     command = CreateProposal(
         objective=objective,
@@ -99,8 +99,8 @@ def review(
 ) -> ReviewedProposal:
     """Judge a proposal (the critic): approved, conditional, rejected or blocked.
 
-    conditional: each intent under it needs the critic's approval too; blocked: until revised.
-    Refused for everyone but the critic, and for a proposal that is settled.
+    conditional: each of its intents also needs the critic's approval; blocked: until revised.
+    Refused for everyone but the critic, and for a proposal that has its final review.
     """
     command = ReviewProposal(
         proposal_id=proposal,
@@ -136,9 +136,9 @@ def intend(
     """Say exactly what is going to run, and why (the executor). Nothing runs yet.
 
     There is no shell: `command` is the program and its arguments. `writes` are the files or
-    folders that it will change, `env` the variables that it may see beside the policy's, `cwd`
-    where it runs, from the project's root. A class of risk (low, medium, high, critical) below the
-    policy's own is raised to it. Refused without an approved proposal that names the tool.
+    folders that it will change, `env` the variables that it may see in addition to the policy's,
+    `cwd` its folder, relative to the project's root. A `risk` (low, medium, high, critical) below
+    the policy's is raised to it. Refused without an approved proposal that names the tool.
     """
     millis = None if timeout_seconds is None else max(1, round(timeout_seconds * SECOND))
     intent = SignIntent(

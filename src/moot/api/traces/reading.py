@@ -1,4 +1,4 @@
-"""What there is to see of traces, and of work that was only watched. Nothing is changed."""
+"""Read-only views of traces, and of work that hooks only observed."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ __all__ = [
     "status",
 ]
 MOST_LISTED: Final = 1_000
-# Of what is open and of what has ended, the newest are read from the ledger: a status is short.
+# `status` reads the details of only so many open items and ended runs, the newest ones.
 MOST_SHOWN: Final = 20
 
 
 class TraceReport(msgspec.Struct, frozen=True):
-    """A trace as a page; with `file` it was written there, and `report` is not given.
+    """A trace as a page; if it was written to `file`, `report` is unset.
 
-    `counted` says how much work the trace governed, and how much was only watched meanwhile.
+    `counted` says how much work the trace governed, and how much was only observed meanwhile.
     """
 
     trace: str
@@ -64,7 +64,7 @@ class TraceList(msgspec.Struct, frozen=True):
 
 
 class ObservedWork(msgspec.Struct, frozen=True):
-    """What hooks of coding tools saw: one line over all, and each session with its gaps."""
+    """What hooks of coding tools saw: a one-line total, and each session with its gaps."""
 
     counted: str
     sessions: tuple[WatchedSessionView, ...]
@@ -87,21 +87,21 @@ def status(session: Session, trace: str) -> TraceStatus:
     known = view_status(state, tracing.short_name(stream), workspace.engine.clock())
     return replace(
         known,
-        intents=_with_commands(workspace, stream, known.intents),
+        intents=_add_commands(workspace, stream, known.intents),
         running=tuple(
             replace(run, alive=running.is_running(workspace.path, stream, run.intent))
             for run in known.running
         ),
-        claims=_with_texts(workspace, stream, known.claims),
-        ended=_ended_runs(workspace, stream, state),
+        claims=_add_claim_texts(workspace, stream, known.claims),
+        ended=_read_ended_runs(workspace, stream, state),
         counted=count_work_during_trace(workspace, state),
     )
 
 
-def _with_commands(
+def _add_commands(
     workspace: Workspace, stream: str, intents: tuple[IntentView, ...]
 ) -> tuple[IntentView, ...]:
-    """What exactly the newest intents would run: nobody approves a name alone."""
+    """Add the exact command to the newest intents: a critic cannot approve an id alone."""
     from moot.api.traces import tracing
 
     shown = []
@@ -113,7 +113,7 @@ def _with_commands(
     return (*intents[:-MOST_SHOWN], *shown)
 
 
-def _with_texts(
+def _add_claim_texts(
     workspace: Workspace, stream: str, claims: tuple[ClaimView, ...]
 ) -> tuple[ClaimView, ...]:
     from moot.api.traces import tracing
@@ -125,8 +125,8 @@ def _with_texts(
     return (*claims[:-MOST_SHOWN], *shown)
 
 
-def _ended_runs(workspace: Workspace, stream: str, state: State) -> tuple[EndedRunView, ...]:
-    """The last runs that have ended, and what they left to be claimed from."""
+def _read_ended_runs(workspace: Workspace, stream: str, state: State) -> tuple[EndedRunView, ...]:
+    """Return the last runs that ended, with the outputs that a claim can cite."""
     from moot.api.traces import tracing
 
     names = (f"x{number}" for number in range(state.execution_count, 0, -1))
@@ -181,7 +181,7 @@ def list_traces(session: Session) -> TraceList:
 def observed(session: Session, *, agent: str | None = None) -> ObservedWork:
     """Work that was only watched by a hook, and when nobody watched; of all, or of one agent.
 
-    Nothing here was planned, approved or proved: it is what a coding tool's hook saw.
+    None of this work was planned, approved or proved: a coding tool's hook saw it.
     """
     from moot.api.observed.sessions import list_sessions
 

@@ -1,10 +1,10 @@
-"""Running an approved intent: on record before it runs, its outputs stored before they are cited.
+"""Run an approved intent: record its start first, and store its outputs before they are cited.
 
-    lock -> reserved? -> start on record -> reserved still? -> look -> run -> look again
-         -> blot out secrets -> store -> end on record
+    lock -> check reservations -> record start -> check reservations -> footprint -> run
+         -> footprint -> redact secrets -> store outputs -> record end
 
-A process that is killed in between leaves an execution without an end; the next command on that
-trace records it as failed (`recover`) and never runs it again.
+If the process is killed in between, the execution has no end; the next command on that trace
+records it as failed (`recover`) and never runs it again.
 """
 
 from __future__ import annotations
@@ -70,15 +70,15 @@ if TYPE_CHECKING:
 TEXT: Final = "text/plain"
 BYTES: Final = "application/octet-stream"
 CHANGES: Final = "application/vnd.moot.changes+json"
-# More names than these do not fit into one event; the artifact `changed` lists them all.
+# An event names at most so many changed files; the artifact `changed` lists all of them.
 MOST_NAMED: Final = 200
 NAMED_BYTES: Final = 12_000
-# Read beyond the limit, so that no secret is cut in half before it is found.
+# Bytes to read beyond the limit, so that no secret is cut in half before redaction.
 EDGE: Final = 32_768
 
 
 class RunObservations(NamedTuple):
-    """What is known after a run, apart from how it ended; the names are those of the record."""
+    """What was observed of a run, except how it ended; the field names are the record's."""
 
     duration_ms: int = 0
     changed: tuple[str, ...] = ()
@@ -89,7 +89,7 @@ class RunObservations(NamedTuple):
 
 
 class OutputStore(NamedTuple):
-    """Where outputs go, what is blotted out of them, and how much of each is stored."""
+    """Where outputs are stored, which secrets are redacted, and the size limit of each output."""
 
     artifacts: Artifacts
     hidden: tuple[SecretPattern, ...]
@@ -99,7 +99,7 @@ class OutputStore(NamedTuple):
 def store_outputs(
     store: OutputStore, ran: ProgramResult, changes: list[FileChange], remarks: tuple[str, ...]
 ) -> tuple[tuple[Stored, ...], RunObservations]:
-    """Store what a run printed and the list of what it changed, without the secrets in them."""
+    """Store a run's output and the list of files it changed, with secrets redacted."""
     outputs = (("stdout", ran.stdout), ("stderr", ran.stderr))
     redacted = [*secrets.find_secrets(store.hidden, [change.path for change in changes])]
     changes = [
@@ -127,17 +127,17 @@ def store_outputs(
 
 
 def _redact_and_cut(store: OutputStore, output: CapturedOutput) -> tuple[bytes, tuple[str, ...]]:
-    """Secrets are blotted out before the cut, which could leave half of one, not to be found.
+    """Redact secrets before cutting: half a secret would no longer match its pattern.
 
-    For the same reason the last bytes of what reading itself has cut are not stored.
+    For the same reason, drop the last bytes of an output that was truncated while reading.
     """
     clean = secrets.redact_bytes(store.hidden, output.beginning)
-    sure = len(clean.data) - EDGE if output.truncated else len(clean.data)
-    return clean.data[: max(0, min(store.most_bytes, sure))], clean.found
+    complete_bytes = len(clean.data) - EDGE if output.truncated else len(clean.data)
+    return clean.data[: max(0, min(store.most_bytes, complete_bytes))], clean.found
 
 
 def _first_names(paths: Iterable[str]) -> tuple[str, ...]:
-    """As many as fit into an event; the artifact has all."""
+    """Return as many paths as fit into an event; the artifact has them all."""
     names: list[str] = []
     bytes_left = NAMED_BYTES
     for path in paths:
@@ -156,9 +156,9 @@ def _media_type(data: bytes) -> str:
     return TEXT
 
 
-# The lock of an execution is taken before its start is on record, so one whose lock nobody holds
-# has lost the process that ran it. A note names the command's own process, with its beginning, and
-# all it starts carries the tag: what is left of it can be ended without hitting another one.
+# The lock is taken before the start is recorded, so if an execution's lock is free, its runner has
+# exited. A note file holds the command's pid and start time, and all its child processes carry the
+# tag, so that leftovers can be killed without hitting another process.
 
 FOLDER: Final = "running"
 
@@ -169,12 +169,12 @@ class _Note(msgspec.Struct, frozen=True):
 
 
 class RunLock:
-    """One execution of this process: held from before its start until after its end."""
+    """The lock of one execution, held from before its start is recorded until after its end."""
 
     def __init__(self, workspace: Path, stream: str, intent: str) -> None:
         self._place = _place(workspace, stream, intent)
         self._lock = FileLock(self._place, mode=0o600)
-        self.tag = _tag(self._place)
+        self.tag = _run_tag(self._place)
 
     def __enter__(self) -> RunLock:
         try:
@@ -197,28 +197,28 @@ class RunLock:
     def __exit__(self, *_: object) -> None:
         """Remove the note before the lock, so that the next process finds neither."""
         with suppress(OSError):
-            _note(self._place).unlink(missing_ok=True)
+            _note_file(self._place).unlink(missing_ok=True)
         with suppress(OSError):
             self._place.unlink(missing_ok=True)
         self._lock.release()
 
     def note_process(self, pid: int) -> None:
-        """The command has a process now."""
+        """Write down the command's process, so that `end_leftovers` can find it after a crash."""
         with suppress(OSError):
-            _note(self._place).write_bytes(msgspec.json.encode(_Note(pid, start_mark_of(pid))))
+            _note_file(self._place).write_bytes(msgspec.json.encode(_Note(pid, start_mark_of(pid))))
 
 
 def is_running(workspace: Path, stream: str, intent: str) -> bool:
-    """Does a live process still run this?"""
+    """Return whether a live process still runs this intent."""
     return is_held(_place(workspace, stream, intent))
 
 
 def end_leftovers(workspace: Path, stream: str, intent: str) -> tuple[str, ...]:
-    """End what is left of an execution whose runner is gone, and say what was seen."""
+    """Kill what is left of an execution whose runner has exited, and describe what was found."""
     place = _place(workspace, stream, intent)
     seen = ["the process that ran it is gone"]
     try:
-        note = msgspec.json.decode(_note(place).read_bytes(), type=_Note)
+        note = msgspec.json.decode(_note_file(place).read_bytes(), type=_Note)
     except (OSError, msgspec.DecodeError):
         seen.append("it is not known whether its command had begun")
     else:
@@ -228,34 +228,34 @@ def end_leftovers(workspace: Path, stream: str, intent: str) -> tuple[str, ...]:
             if killed
             else f"its command, process {note.pid}, is gone too"
         )
-    if kill_tagged(_tag(place)):
+    if kill_tagged(_run_tag(place)):
         seen.append("what it had started was still there and was ended")
-    for file in (_note(place), place):
+    for file in (_note_file(place), place):
         with suppress(OSError):
             file.unlink(missing_ok=True)
     return tuple(seen)
 
 
 def _place(workspace: Path, stream: str, intent: str) -> Path:
-    """A name made of the ids' hash: no id becomes a path."""
+    """Return the lock file, named by a hash so that no id becomes part of a path."""
     name = hashlib.sha256(f"{stream}\n{intent}".encode()).hexdigest()[:32]
     return workspace / FOLDER / f"{name}.lock"
 
 
-def _tag(place: Path) -> str:
-    """Of this workspace only: another may have a trace and an intent of the same names."""
+def _run_tag(place: Path) -> str:
+    """Return a tag unique to this workspace: another may have the same trace and intent names."""
     return hashlib.sha256(os.fsencode(os.path.realpath(place))).hexdigest()[:32]
 
 
-def _note(place: Path) -> Path:
+def _note_file(place: Path) -> Path:
     return place.with_suffix(".json")
 
 
-_LOST: Final = "the reservation of {} was lost before it could run"
+_RESERVATION_LOST: Final = "the reservation of {} was lost before it could run"
 
 
 class EndedRun(NamedTuple):
-    """An execution that has ended; `outputs` by name, all stored."""
+    """An execution that has ended, with its stored outputs."""
 
     execution: str
     failed: bool
@@ -274,16 +274,16 @@ def execute(
     env: Mapping[str, str],
     root: Path,
 ) -> EndedRun:
-    """Execute a command only after it was approved: run the intent in the worktree `root`.
+    """Run an approved intent in the worktree `root`.
 
-    Its proposal must be approved, and the intent itself where it is risky or goes beyond that.
+    Its proposal must be approved, and so must the intent if it is risky or exceeds the proposal.
     Refused, with nothing run, if the rules do not allow it (`approval_required` and others of
-    `protocols/trace/rules.py`, asked when its start is put on record).
+    `protocols/trace/rules.py`, which are checked when its start is recorded).
     """
     recover(workspace, stream)
     intent = tracing.read_intent(workspace, stream, intent_id)
     state = workspace.engine.state(MACHINE, stream)
-    folder = _folder(root, intent.cwd)
+    folder = _working_folder(root, intent.cwd)
     granted = allowed_environment(env, (*state.policy.environment, *intent.env))
     hidden = (*state.policy.secrets, *secrets.patterns_of_variables(granted, intent.env))
     executable = programs.find_program(intent.command[0], folder, granted)
@@ -291,7 +291,9 @@ def execute(
         execution, reserved = _start(workspace, stream, intent, actor, root, executable)
         lost = guarded_execution.lost_scopes(workspace, reserved, actor)
         if lost:
-            return _not_started(workspace, stream, execution, actor, _LOST.format(", ".join(lost)))
+            return _record_not_started(
+                workspace, stream, execution, actor, _RESERVATION_LOST.format(", ".join(lost))
+            )
         before = footprint.take_footprint(root, intent.writes)
         order = RunOrder(
             words=intent.command,
@@ -305,21 +307,21 @@ def execute(
         try:
             ran = run_program(order, held.note_process)
         except ProgramNotStarted as problem:
-            return _not_started(workspace, stream, execution, actor, str(problem))
+            return _record_not_started(workspace, stream, execution, actor, str(problem))
         after = footprint.take_footprint(root, intent.writes)
         changes = footprint.compare_footprints(root, intent.writes, before, after)
         remarks = tuple(dict.fromkeys((*before.remarks, *after.remarks)))
         store = OutputStore(workspace.artifacts, hidden, state.policy.max_output_bytes)
         outputs, observations = store_outputs(store, ran, changes, remarks)
-        done = _end(workspace, stream, execution, actor, ran, outputs, observations)
+        done = _record_end(workspace, stream, execution, actor, ran, outputs, observations)
         lost = guarded_execution.lost_scopes(workspace, reserved, actor)
         return done._replace(findings=(*done.findings, *_reservation_remarks(lost)))
 
 
 def recover(workspace: Workspace, stream: str, link: Link = NO_LINK) -> list[JobOutcome]:
-    """TRC-061: record as failed what died with its process on this trace. Nothing is run again.
+    """TRC-061: record as failed every run whose process died. Runs nothing again.
 
-    The executor's own act: where its key is not at hand it stays due, and holds up nobody.
+    Needs the executor's key: without it the record is left for later, and the caller continues.
     """
     state = workspace.engine.state(MACHINE, stream)
     if not state.running or state.ended:
@@ -335,8 +337,8 @@ def recover(workspace: Workspace, stream: str, link: Link = NO_LINK) -> list[Job
     return recorded
 
 
-def _folder(root: Path, cwd: str) -> Path:
-    """Where it runs: below the root, by where it really is."""
+def _working_folder(root: Path, cwd: str) -> Path:
+    """Return the real path of the working folder; Refused if it is outside the root."""
     folder, top = os.path.realpath(root / cwd), os.path.realpath(root)
     if folder != top and not folder.startswith(top.rstrip(os.sep) + os.sep):
         raise Refused(
@@ -370,13 +372,13 @@ def _start(
         program=footprint.printable_name(executable.path),
         program_sha256=executable.sha256,
     )
-    tracing.rehearse(workspace, stream, command, actor)  # what is refused leaves no file behind
+    tracing.rehearse(workspace, stream, command, actor)  # a refusal leaves no file behind
     workspace.artifacts.put(data, MEDIA_TYPE)
     outcome = tracing.execute_step(workspace, stream, command, actor)
     return outcome.newest(ToolExecutionStarted).event.execution_id, reserved
 
 
-def _not_started(
+def _record_not_started(
     workspace: Workspace, stream: str, execution: str, actor: str, why: str
 ) -> EndedRun:
     failure = ExecutionFailure(kind=FailureKind.NOT_STARTED, detail=why)
@@ -385,7 +387,7 @@ def _not_started(
     return EndedRun(execution, True, None, why, (), outcome.findings)
 
 
-def _end(
+def _record_end(
     workspace: Workspace,
     stream: str,
     execution: str,
@@ -396,22 +398,24 @@ def _end(
 ) -> EndedRun:
     kind, detail = describe_ending(ran)
     command: CompleteExecution | FailExecution
-    about: dict[str, Any] = observations._asdict()
+    observed: dict[str, Any] = observations._asdict()
     if kind is None:
-        result = ExecutionResult(exit_status=0, **about)
+        result = ExecutionResult(exit_status=0, **observed)
         command = CompleteExecution(execution_id=execution, outputs=outputs, result=result)
     else:
-        failure = ExecutionFailure(kind=kind, detail=detail, exit_status=ran.exit_status, **about)
+        failure = ExecutionFailure(
+            kind=kind, detail=detail, exit_status=ran.exit_status, **observed
+        )
         command = FailExecution(execution_id=execution, failure=failure, outputs=outputs)
     outcome = tracing.execute_step(workspace, stream, command, actor)
-    findings = (*outcome.findings, *_remarks(ran, observations))
+    findings = (*outcome.findings, *_run_remarks(ran, observations))
     return EndedRun(
         execution, kind is not None, ran.exit_status, detail, outputs, findings, ran.interrupted
     )
 
 
 def describe_ending(ran: ProgramResult) -> tuple[FailureKind | None, str]:
-    """None if it ended well; else the kind of failure, and what to say of it."""
+    """Return the kind of failure (None if it succeeded) and a description."""
     if ran.interrupted is not None:
         return FailureKind.STOPPED, f"we were interrupted by signal {ran.interrupted}"
     if ran.timed_out:
@@ -423,8 +427,8 @@ def describe_ending(ran: ProgramResult) -> tuple[FailureKind | None, str]:
     return None, "exit status 0"
 
 
-def _remarks(ran: ProgramResult, observations: RunObservations) -> Iterable[Finding]:
-    """What a reader should know of a run that is on record already."""
+def _run_remarks(ran: ProgramResult, observations: RunObservations) -> Iterable[Finding]:
+    """Yield warnings about a run that is already recorded."""
     if observations.undeclared:
         yield _remark(
             "undeclared_write",
@@ -446,7 +450,7 @@ def _remarks(ran: ProgramResult, observations: RunObservations) -> Iterable[Find
 
 
 def _reservation_remarks(lost: list[str]) -> Iterable[Finding]:
-    """What was written may have met another's work."""
+    """Warn that another agent may have written to the same scopes during the run."""
     if lost:
         yield _remark(
             "reservation_lost",

@@ -1,7 +1,7 @@
-"""A trace seen from outside: its name, who plays a part, and its single events by their ids.
+"""Find traces by name, the agents in their roles, and single events by their ids.
 
-The state holds what is open; what an id stands for is read from the ledger, at the place the
-index names, however long the trace is. The index is a hint: the event itself must agree.
+The state holds only open items. An id is looked up in the index and its event read from the ledger,
+so the cost does not grow with the trace. The index is a hint: the event itself must match.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ UNKNOWN_BYTES: Final = "application/octet-stream"
 _NAME: Final = re.compile(r"[A-Za-z0-9._:@+~-]{1,200}\Z")
 _OUTPUT: Final = re.compile(r"(x[0-9]{1,15})/([A-Za-z0-9._-]{1,64})\Z")
 _PREFIX: Final = re.compile(r"[0-9a-f]{8,64}\Z")
-_WHOLE: Final = 64
+_FULL_LENGTH: Final = 64
 TRIES: Final = 100
 
 E = TypeVar("E", bound=Event)
 
 
 def stream_of(name: str) -> str:
-    """`trace/t1` of `t1`, or as it is."""
+    """Return the stream `trace/t1` for `t1` or `trace/t1`."""
     short = name.removeprefix(f"{PROTOCOL}/")
     if not _NAME.match(short):
         raise Malformed(
@@ -61,7 +61,7 @@ def short_name(stream: str) -> str:
 
 
 def require_trace(workspace: Workspace, name: str) -> str:
-    """The stream of a trace that is there."""
+    """Return the stream of an existing trace."""
     stream = stream_of(name)
     with workspace.store.read() as view:
         if view.head(stream) is None:
@@ -82,13 +82,13 @@ def open_trace(
     follows: str | None = None,
     key: str | None = None,
 ) -> JobOutcome:
-    """Begin a trace under the next free number; another may be quicker, then it is the next.
+    """Open a trace under the next free number; retry if another process takes that number.
 
-    Under a key that this actor has begun a trace with, that trace is given back.
+    If this actor has already opened a trace with this key, return that trace.
     """
     command = opening_command(workspace, task, agents, policy, follows)
     for attempt in range(TRIES):
-        stream = _opened_under(workspace, actor, key) or next_free_stream(workspace)
+        stream = _find_opened_with_key(workspace, actor, key) or next_free_stream(workspace)
         try:
             return workspace.engine.execute(stream, command, actor, key=key)
         except Refused as refused:
@@ -104,32 +104,34 @@ def opening_command(
     policy: Policy = DEFAULT_POLICY,
     follows: str | None = None,
 ) -> OpenTrace:
-    """The command that begins a trace, each part bound to the key its agent has now."""
+    """Return the command that opens a trace, each role bound to its agent's current key."""
     found = {role: find_agent(workspace.engine, name) for role, name in agents.items()}
     roles = tuple(RoleBinding(role, one.name, one.epoch, one.kid) for role, one in found.items())
     return OpenTrace(task=task, roles=roles, policy=policy, follows=follows)
 
 
 def next_free_stream(workspace: Workspace) -> str:
-    """Where the next trace would stand."""
+    """Return the stream that the next trace would get."""
     with workspace.store.read() as view:
-        return f"{PROTOCOL}/t{_free(view)}"
+        return f"{PROTOCOL}/t{_first_free_number(view)}"
 
 
-def _opened_under(workspace: Workspace, actor: str, key: str | None) -> str | None:
-    """The trace that this actor began under this key; keys are kept by trace, so all are asked."""
+def _find_opened_with_key(workspace: Workspace, actor: str, key: str | None) -> str | None:
+    """Find the trace this actor opened with this key. Keys are stored by trace: search them all."""
     if key is None:
         return None
     with workspace.store.read() as view:
-        for number in range(_free(view) - 1, 0, -1):  # a repeat comes soon: newest first
+        for number in range(
+            _first_free_number(view) - 1, 0, -1
+        ):  # a retry comes soon: newest first
             stream = f"{PROTOCOL}/t{number}"
             if any(seq == 0 for _, seq in view.keys(stream, f"{actor}/{key}/")):
                 return stream
     return None
 
 
-def _free(view: View) -> int:
-    """The first number that is free: found by doubling and halving, not by counting."""
+def _first_free_number(view: View) -> int:
+    """Return the first free number, by exponential and binary search."""
     step = 1
     while view.head(f"{PROTOCOL}/t{step}") is not None:
         step *= 2
@@ -151,9 +153,9 @@ def execute_step(
     link: Link = NO_LINK,
     key: str | None = None,
 ) -> JobOutcome:
-    """Execute it; should a record of the trace prove forged meanwhile, that is reported first.
+    """Execute the command; if a record of the trace proves forged, report that first.
 
-    What became of the report the policy says (E-21); the command itself is refused either way.
+    The policy decides what follows from the report (E-21); the command is refused either way.
     """
     try:
         return workspace.engine.execute(
@@ -161,7 +163,7 @@ def execute_step(
             command,
             actor,
             key=key,
-            role=_role(command),
+            role=_role_for(command),
             cause=link.cause,
             corr=link.corr,
         )
@@ -173,17 +175,19 @@ def execute_step(
 
 def rehearse(workspace: Workspace, stream: str, command: Command, actor: str) -> None:
     """Raise what `execute` would raise for this command now; record nothing."""
-    signatory = find_signatory(workspace.engine.registry(), workspace.keys, actor, _role(command))
+    signatory = find_signatory(
+        workspace.engine.registry(), workspace.keys, actor, _role_for(command)
+    )
     require_allowed(workspace, MACHINE, stream, command, signatory.acting)
 
 
-def _role(command: Command) -> str | None:
+def _role_for(command: Command) -> str | None:
     role = ROLE_OF_EVENT.get(DRAFTS[type(command)][0])
     return None if role is None else str(role)
 
 
 def report_if_forged(workspace: Workspace, stream: str) -> None:
-    """Look at the whole history of a trace, and report a record in it that proves forged."""
+    """Verify the whole history of a trace, and report a forged record in it."""
     try:
         workspace.engine.load(stream, proved=True)
     except Tampered as error:
@@ -198,12 +202,12 @@ def _report_forgery(workspace: Workspace, stream: str, error: Tampered) -> None:
     with workspace.store.read() as view:
         record = next(view.records(stream, after=error.seq - 1), None)
     kid = record.kid if record is not None else ""
-    with suppress(MootError):  # it refuses by its nature; what it records stands
+    with suppress(MootError):  # always raises; its record is kept
         workspace.engine.execute(stream, ReportForgery(kid=kid, detail=str(error)), SYSTEM)
 
 
 def agent_in_role(state: State, role: Role) -> str:
-    """Who plays a part."""
+    """Return the agent that has this role."""
     bound = state.binding_of(role)
     if bound is None:
         raise NotFound("role_empty", f"nobody is the {role}", hint="open a trace with all roles")
@@ -215,7 +219,7 @@ def read_intent(workspace: Workspace, stream: str, intent_id: str) -> did.ToolIn
 
 
 def read_event_of(workspace: Workspace, stream: str, item: str, *kinds: type[E]) -> Recorded[E]:
-    """The event an id names: where it was given, of a run its end."""
+    """Return the event that an id names: the one that created it; for a run, its end."""
     with workspace.store.read() as view:
         row = view.row(ITEM_SPACE, f"{stream} {item}")
         record = next(view.records(stream, after=row.seq - 1), None) if row else None
@@ -226,18 +230,18 @@ def read_event_of(workspace: Workspace, stream: str, item: str, *kinds: type[E])
             hint=f"`moot trace status {short_name(stream)}` shows what there is",
         )
     recorded = read_record(MACHINE, record)
-    if not is_kind(recorded, *kinds) or item not in _ids(recorded.event):
+    if not is_kind(recorded, *kinds) or item not in _ids_in(recorded.event):
         raise Tampered(f"{stream} event {record.seq} is not {item}", stream=stream, seq=record.seq)
     return recorded
 
 
-def _ids(event: Event) -> list[str]:
+def _ids_in(event: Event) -> list[str]:
     names = ("intent_id", "execution_id", "claim_id", "proposal_id")
     return [getattr(event, name, "") for name in names]
 
 
 def resolve_evidence(workspace: Workspace, stream: str, named: str) -> Cited:
-    """Evidence as it is named: `x1/stdout`, or a hash, or 8 digits of one; and how it stands."""
+    """Resolve `x1/stdout`, a hash or 8 digits of one; note if its bytes are missing or differ."""
     sha256 = _evidence_hash(workspace, stream, named)
     size = workspace.artifacts.size(sha256)
     if size is None:
@@ -259,13 +263,13 @@ def claim_command(
     runs: Iterable[str] = (),
     supersedes: str | None = None,
 ) -> IssueClaim:
-    """The claim about the runs that are named and those whose outputs it cites."""
-    of_outputs = (named.partition("/")[0] for named in evidence if "/" in named)
+    """Return the command for a claim about `runs` and the runs whose outputs it cites."""
+    cited_runs = (named.partition("/")[0] for named in evidence if "/" in named)
     return IssueClaim(
         text=text,
         confidence=confidence,
         evidence=tuple(resolve_evidence(workspace, stream, named) for named in evidence),
-        execution_ids=tuple(dict.fromkeys((*runs, *of_outputs))),
+        execution_ids=tuple(dict.fromkeys((*runs, *cited_runs))),
         supersedes=supersedes,
     )
 
@@ -280,7 +284,7 @@ def _evidence_hash(workspace: Workspace, stream: str, named: str) -> str:
             code="bad_hash",
             hint="an output such as x1/stdout, or the hash of a stored file (8 digits are enough)",
         )
-    if len(named) == _WHOLE:
+    if len(named) == _FULL_LENGTH:
         return named
     matches = list(workspace.artifacts.hashes_with_prefix(named))
     if len(matches) > 1:
@@ -310,7 +314,7 @@ def _output_hash(workspace: Workspace, stream: str, execution: str, name: str) -
 def read_end_of_run(
     workspace: Workspace, stream: str, execution: str
 ) -> Recorded[did.ExecutionEnded]:
-    """How an execution ended; NotFound while it runs."""
+    """Return the event that ended an execution; NotFound while it runs."""
     kinds: tuple[type[did.ExecutionEnded], ...] = (
         did.ToolExecutionCompleted,
         did.ToolExecutionFailed,
@@ -321,7 +325,7 @@ def read_end_of_run(
 def take_step(
     session: Session, trace: str, role: Role, command: Command, key: str | None
 ) -> JobOutcome:
-    """Record a step of the part `role`. A run that died with its process is recorded first."""
+    """Record a step of this role, after recording runs that died with their process."""
     from moot.api.traces import running
 
     workspace = session.workspace
@@ -342,7 +346,7 @@ def actor_in_role(session: Session, stream: str, role: Role) -> str:
 
 
 def actor_in_charge(session: Session) -> str:
-    """A person who acts under their name, else the workspace itself. The rules refuse agents."""
+    """Return the session's own name, else the workspace itself. The rules refuse agents."""
     return session.actor() if session.acting else SYSTEM
 
 
@@ -351,5 +355,5 @@ def stage_after(outcome: JobOutcome) -> str:
 
 
 def trace_of(outcome: JobOutcome) -> str:
-    """`t1` of the trace that an outcome is about."""
+    """Return the short name (`t1`) of the trace that an outcome is about."""
     return short_name(outcome.stream)

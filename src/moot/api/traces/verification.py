@@ -1,4 +1,4 @@
-"""Is a trace intact, complete and within its policy? On record, in a file, or only looked at."""
+"""Audit a trace on the record, export it to a file, or verify it without recording anything."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ _SOUND: Final = ("valid", "unproven")
 
 
 class TraceCheck(VerdictCheck, frozen=True):
-    """A check of the bytes, or one of a trace's own: that has a status, and says what it is about.
+    """A check of the bytes, or one of a trace's own checks, which also has `status` and `about`.
 
-    `trace` tells which trace, where several may have been looked at.
+    `trace` names the trace if several may have been verified.
     """
 
     status: str | msgspec.UnsetType = msgspec.UNSET
@@ -41,16 +41,16 @@ class TraceCheck(VerdictCheck, frozen=True):
 
 
 class TraceFinding(CheckerFinding, frozen=True):
-    """What was found in the bytes; or in the trace that `trace` names, by its own rules."""
+    """A finding about the bytes, or by a trace's own rules if `trace` is set."""
 
     trace: str | msgspec.UnsetType = msgspec.UNSET
 
 
 class TraceAudit(msgspec.Struct, frozen=True):
-    """What the audit of a trace found: pass, pass-with-warnings or fail, and every check.
+    """The result of an audit: pass, pass-with-warnings or fail, and every check.
 
-    `run` is None and `recorded` False if the trace had ended and was only looked at again. `report`
-    and `page` are the hashes of the stored report; `profile` is how strictly it was judged.
+    `run` is None and `recorded` False if the trace had already ended. `report` and `page` are the
+    hashes of the stored report; `profile` is how strict the audit was.
     """
 
     trace: str
@@ -72,7 +72,7 @@ class TraceAudit(msgspec.Struct, frozen=True):
 class ExportedTrace(msgspec.Struct, frozen=True):
     """`complete`: a checkpoint proves that nothing is missing at its end.
 
-    Of an Agent Trace `trace` is empty, `records` says how many there are, and nothing is proved.
+    For an Agent Trace, `trace` is empty, `records` is the number of records, and nothing is proved.
     """
 
     trace: str
@@ -84,9 +84,9 @@ class ExportedTrace(msgspec.Struct, frozen=True):
 
 
 class TraceVerdict(msgspec.Struct, frozen=True):
-    """The audit of one trace among those that were verified; `trace` is its full id.
+    """The audit of one of the verified traces; `trace` is its full id.
 
-    `open`: it has not ended, so its status is only that of the steps so far.
+    `open`: it has not ended, so its status covers only the steps so far.
     """
 
     trace: str
@@ -106,7 +106,7 @@ class VerifiedTraces(BundleVerdict, frozen=True, kw_only=True):
     `verdict` is `fail`, and `first_bad` and `last_trusted` are places in the first such trace.
     """
 
-    verdict: VerdictName | Literal["fail"]  # type: ignore[assignment] # a word more than a bundle's
+    verdict: VerdictName | Literal["fail"]  # type: ignore[assignment] # one value more
     record: VerdictName
     checks: tuple[TraceCheck, ...]
     findings: tuple[TraceFinding, ...]
@@ -114,7 +114,7 @@ class VerifiedTraces(BundleVerdict, frozen=True, kw_only=True):
 
     @property
     def holds(self) -> bool:
-        """True if there is a trace in them and none failed, whatever the bytes themselves prove."""
+        """True if there is a trace and none failed, whatever the verdict on the bytes."""
         return bool(self.traces) and all(trace.status != "fail" for trace in self.traces)
 
 
@@ -125,10 +125,10 @@ def audit(
     """Verify a finished trace and put the result on record (the auditor).
 
     Every signature, key, artifact and step is checked by code that shares nothing with what wrote
-    them. The report is stored and named in the record; with `file` its page is written there, too.
-    `profile` is strict, default or lenient. Begun and not ended, an audit is gone on with as it was
-    begun; a trace that has ended is looked at again without recording anything: a repeat needs no
-    key. Refused for everyone but the auditor, and before the final statement.
+    them. The report is stored and named in the record; `file` also receives its page. `profile` is
+    strict, default or lenient. An audit that was interrupted is resumed with its first profile; a
+    trace that has ended is inspected again without a record, so a repeat needs no key. Refused for
+    everyone but the auditor, and before the final statement.
     """
     from moot.api.page.files import require_page_name, write_page
     from moot.api.traces import inspection as auditing
@@ -153,7 +153,7 @@ def audit(
         events=report.events,
         first_bad=report.first_bad,
         last_trusted=report.last_trusted,
-        checks=tuple(map(_check, report.checks)),
+        checks=tuple(map(_trace_check, report.checks)),
         state=str(workspace.engine.state(TRACE, stream).stage),
         findings=(*_audit_findings(report), *audited.findings),
         profile=str(report.profile),
@@ -166,10 +166,10 @@ def export(
 ) -> ExportedTrace:
     """Write a trace to one file that anyone can check offline.
 
-    Its events, the keys they rest on, every stored input and output, and the proof that nothing is
-    missing at its end, for which a checkpoint is made if its key is here. `agent_trace` instead
-    writes which lines of this worktree agents were seen to write, as records of the Agent Trace
-    draft, a line each; then no trace is named (`one_or_the_other`).
+    Contains its events, their keys, every stored input and output, and the proof that nothing is
+    missing at its end; for that it makes a checkpoint if the key is available. `agent_trace`
+    instead exports which lines of this worktree agents were seen to write, one record of the Agent
+    Trace draft per line; then `trace` must be None (`one_or_the_other`).
     """
     from moot.engine.export import bundle
 
@@ -215,10 +215,10 @@ def verify(
 ) -> VerifiedTraces:
     """Check a trace of this workspace, or every trace in an exported file, from its bytes up.
 
-    A file needs no workspace. First the record itself, then every step of the trace by its own
-    rules. `trust` is a trust file to believe instead of the one that the key folder remembers;
-    `jobs` None takes as many processes as its length is worth. Nothing is written, but with `file`
-    the page of the first trace there.
+    A file needs no workspace. Checks the bytes first, then every step by the trace's own rules.
+    `trust` is a trust file to use instead of the one in the key folder. `jobs` None chooses the
+    number of processes by the file's size. Writes nothing, except the page of the first trace to
+    `file` if given.
     """
     from moot.api.page.files import require_page_name, write_page
     from moot.api.traces import inspection, tracing
@@ -237,11 +237,11 @@ def verify(
     if file is not None and inspected.reports:
         report = inspected.reports[0]
         write_page(file, trace_page(inspected.events[report.trace], report))
-    return _verified(inspected)
+    return _combine_verdicts(inspected)
 
 
 def _may_be_trace(what: str) -> bool:
-    """False if it can only be the name of a file."""
+    """Return False if it can only be a file name."""
     try:
         tracing.stream_of(what)
     except MootError:
@@ -249,12 +249,12 @@ def _may_be_trace(what: str) -> bool:
     return "." not in what
 
 
-def _verified(inspected: Inspection) -> VerifiedTraces:
+def _combine_verdicts(inspected: Inspection) -> VerifiedTraces:
     verdict, reports = inspected.verdict, inspected.reports
     checks = [TraceCheck(check.name, check.ok, check.detail) for check in verdict.checks]
     findings = [TraceFinding(**asdict(finding)) for finding in verdict.findings]
     for report in reports:
-        checks += (_check(check, report.trace) for check in report.checks)
+        checks += (_trace_check(check, report.trace) for check in report.checks)
         findings += (
             _with_trace(finding, report.trace, inspected.is_live)
             for finding in _audit_findings(report)
@@ -266,7 +266,7 @@ def _verified(inspected: Inspection) -> VerifiedTraces:
 
 
 def _failing_trace(inspected: Inspection) -> dict[str, Any]:
-    """What stands at the top instead, if the bytes are sound and a trace in them fails."""
+    """Return the top-level fields to replace if the bytes are sound and a trace in them fails."""
     failing = next((report for report in inspected.reports if str(report.verdict) == "fail"), None)
     if failing is None or inspected.verdict.verdict not in _SOUND:
         return {}
@@ -297,33 +297,33 @@ def _trace_verdict(report: AuditReport) -> TraceVerdict:
     )
 
 
-def _check(check: AuditCheck, trace: str | msgspec.UnsetType = msgspec.UNSET) -> TraceCheck:
-    """In the shape of the ledger's own checks; the word stands beside the yes or no."""
+def _trace_check(check: AuditCheck, trace: str | msgspec.UnsetType = msgspec.UNSET) -> TraceCheck:
+    """Convert an audit check to the form of the ledger's checks, and keep its status."""
     status = str(check.status)
     return TraceCheck(check.id, status != "fail", check.evidence, status, check.about, trace)
 
 
 def _audit_findings(report: AuditReport) -> Iterator[Finding]:
-    """What an audit found, as every operation tells findings."""
+    """Convert the failures of an audit to findings."""
     for failure in report.failures():
         yield Finding(
             rule=failure.check,
             code=failure.code,
             message=failure.message,
             severity=Severity.ERROR if str(failure.status) == "fail" else Severity.WARNING,
-            where=_place(failure.event, failure.artifact),
+            where=_describe_place(failure.event, failure.artifact),
             hint=fill_hint(failure.suggested_action, {"TRACE": report.trace.partition("/")[2]}),
         )
 
 
-def _place(event: int | None, artifact: str | None) -> str | None:
+def _describe_place(event: int | None, artifact: str | None) -> str | None:
     words = [] if event is None else [f"event {event}"]
     words += [] if artifact is None else [artifact]
     return " ".join(words) or None
 
 
 def _with_trace(finding: Finding, trace: str, is_live: bool) -> TraceFinding:
-    """A finding of one trace; a command in its hint can be typed only where the trace is."""
+    """Add the trace to a finding. Commands in its hint work only in the trace's own workspace."""
     hint = finding.hint
     if not is_live and "`moot " in hint:
         hint = f"in its own workspace: {hint}"
