@@ -29,8 +29,8 @@ MOMENTS = {
     "after the command": ("execution", "run_program", "after"),
     "before the outputs are stored": ("execution", "store_outputs", "before"),
     "after the outputs are stored": ("execution", "store_outputs", "after"),
-    "before the end is on record": ("execution", "_end", "before"),
-    "after the end is on record": ("execution", "_end", "after"),
+    "before the end is on record": ("execution", "_record_end", "before"),
+    "after the end is on record": ("execution", "_record_end", "after"),
 }
 RUNNER = """
     import os, signal, sys
