@@ -1,4 +1,4 @@
-"""Everything that depends on which coding tool it is: one module for each tool, one `TOOL` in it.
+"""Everything specific to one coding tool: a module for each tool, with its `TOOL`.
 
     claude.py          Claude Code: hooks in its JSON settings, a skill, and servers in a file
                        of the project
@@ -7,22 +7,21 @@
                        trusted folders only
     hook_command.py    the command line that a tool runs at each of its events, as it is in
                        the tool's settings
-    json_settings.py   merging into other tools' JSON settings: what is there stays, in its
-                       order; ours is added
+    json_settings.py   merges our entries into other tools' JSON settings, and keeps theirs
+                       in order
     opencode.py        opencode: a plugin of ours that its settings name, and servers in the
                        same settings
     server_entries.py  the entry that tells a coding tool to start `moot mcp`, in settings that
                        are JSON
-    settings.py        hooks in a tool's settings: where they go, how they get in and out,
-                       whether they are whole
+    settings.py        hooks in a tool's settings: where they go, how they are installed and
+                       removed, whether they are complete
     started_tools.py   which coding tools a command line starts: behind wrappers, package
                        runners, shells and links
-    starts.py          A coding tool that is about to start: the settings that it loads, and
+    starts.py          a coding tool that is about to start: the settings that it loads, and
                        whether our hook will run
-    tool.py            what a coding tool says of itself
+    tool.py            the base class of a coding tool: its properties and defaults
 
-A hook loads the module of its own tool and no other. A further tool is one module and its name
-here.
+A hook loads only the module of its own tool. To add a tool, add a module and list its name here.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     from moot.coding_tools.tool import CodingTool
 
 NAMES: tuple[str, ...] = ("claude", "codex", "gemini", "opencode")
-# What their files are called that may carry our hooks: an edit of another file loads none of them.
+# Names of files that may hold our hooks: an edit of any other file loads no tool's module.
 _CARRIERS: Final = {
     *("settings.json", "settings.local.json", "hooks.json", "config.toml"),
     *("opencode.json", "opencode.jsonc", "opencode-plugin.js"),

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from moot.coding_tools import server_entries, settings, starts
 
 _LOCAL_FILE: Final = ".claude/settings.local.json"
-# Of a project's servers it starts those in the first list of its local settings, none of the other.
+# It starts the project's servers in the first list of its local settings, not those in the second.
 _ENABLED: Final = "enabledMcpjsonServers"
 _TURNED_DOWN: Final = "disabledMcpjsonServers"
 _SOURCES: Final = "--setting-sources"
@@ -51,9 +51,9 @@ class Claude(CodingTool):
     tells_before = True
     shows_message = True
     settings_sources = frozenset({"user_settings", "project_settings", "local_settings"})
-    # It looks itself at files that were read, and since 2.1.326 writes those that were not.
+    # It checks files that were read itself, and since 2.1.326 also writes files that were not read.
     whole_file = frozenset({"Write"})
-    # Its source is not public. Hooks see absolute paths; both are claimed to be on the safe side.
+    # Its source is not public. Hooks see absolute paths; to be safe, we reserve both readings.
     rewritings = (Rewriting.TRIMMED, Rewriting.HOME)
 
     settings_file = ".claude/settings.json"
@@ -145,7 +145,7 @@ class Claude(CodingTool):
     # A start --------------------------------------------------------------------------------------
 
     def read_layers(self, start: starts.ToolStart) -> Iterator[starts.Layer]:
-        """The project's files are those of the folder it is started in, not of the repository."""
+        """Project settings come from the folder it starts in, not the repository's root."""
         given = start.values_of(_SOURCES)
         sources = set(given[-1].replace(" ", "").split(",")) if given else {USER, PROJECT, LOCAL}
         own = {
@@ -202,7 +202,7 @@ class Claude(CodingTool):
         )
 
     def usage_environment(self, address: starts.OtlpAddress) -> Mapping[str, str]:
-        """Only its logs come here. It keeps all of these from the programs that it starts."""
+        """Send only its logs to us. It hides these variables from programs that it starts."""
         return {
             "CLAUDE_CODE_ENABLE_TELEMETRY": "1",
             "OTEL_LOGS_EXPORTER": "otlp",
@@ -213,7 +213,7 @@ class Claude(CodingTool):
         }
 
     def is_own_telemetry(self, name: str) -> bool:
-        """Without the first it exports nothing, wherever the others lead."""
+        """Without the first variable it exports nothing, whatever the others say."""
         named = ("CLAUDE_CODE_ENABLE_TELEMETRY", "OTEL_SDK_DISABLED")
         return name in named or name.startswith("BETA_")
 

@@ -1,8 +1,8 @@
 """Codex: hooks in a JSON file of their own, servers in TOML. It runs only hooks that its user
 trusts.
 
-Whether to trust is the user's decision. Codex is asked through its own app server, so that no file
-of its is written by us."""
+Whether to trust is the user's decision. We use Codex's own app server for it, so that we never
+write Codex's files."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Codex(CodingTool):
     hook_events = (
         *("PreToolUse", "PostToolUse", "SessionStart", "Stop", "SessionEnd", "SubagentStop"),
     )
-    # Codex cuts it to that, and says so at every start.
+    # Codex caps it at this value, and warns at every start if it is higher.
     shorter: Mapping[str, int] = {"SessionEnd": 3}
     shown_names: Mapping[str, str] = {
         "PreToolUse": "moot: may this be edited?",
@@ -122,7 +122,7 @@ class Codex(CodingTool):
             yield Flaw("hook_untrusted", why, file, hint)
 
     def store_trust(self, place: settings.Place) -> str:
-        """Codex sees no hooks of a project that it does not trust, so that comes first."""
+        """Trust the project first: Codex sees no hooks of a project that it does not trust."""
         import json
 
         hooks = list_hooks(place.root, place.env)
@@ -142,7 +142,7 @@ class Codex(CodingTool):
         return f"Codex trusts {len(hooks)} hooks of this project from now on"
 
     def guard_files(self, place: settings.Place) -> Iterator[Path]:
-        """Also its own settings: its switches, and which hooks its user trusts."""
+        """Include its own settings, which hold its switches and the hooks that its user trusts."""
         known = list(super().guard_files(place))
         yield from known
         yield from dict.fromkeys(path.with_name("config.toml") for path in known)
@@ -167,7 +167,7 @@ class Codex(CodingTool):
     # Our server -----------------------------------------------------------------------------------
 
     def add_server(self, text: str, command: Sequence[str], *, trust: bool, where: str) -> str:  # noqa: ARG002 - it keeps neither
-        """Everything else stays to the letter."""
+        """Leave all other text unchanged."""
         from moot.coding_tools.server_entries import SERVER
 
         without = remove_table(text)
@@ -180,10 +180,10 @@ class Codex(CodingTool):
         gap = "" if not without or without.endswith("\n\n") else "\n"
         gap = f"\n{gap}" if without and not without.endswith("\n") else gap
         added = f"{without}{gap}{make_table(command)}"
-        # TOML can say the same in many ways: what we do not see through is not touched.
+        # TOML has many spellings for one value: refuse to edit what we do not recognise.
         before = self._read_others(text, "is no TOML")
         if before != self._read_others(added, "names its servers in a way"):
-            raise self._refuse("names its servers in a way that ours does not fit into")
+            raise self._refuse_settings("names its servers in a way that ours does not fit into")
         return added
 
     def remove_server(self, text: str, where: str) -> str | None:  # noqa: ARG002 - nothing is refused
@@ -202,12 +202,12 @@ class Codex(CodingTool):
         try:
             settings = tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:
-            raise self._refuse(f"{why_not} ({error})") from None
+            raise self._refuse_settings(f"{why_not} ({error})") from None
         servers = settings.pop(self.server_group, {})
         others = {name: entry for name, entry in servers.items() if name != SERVER}
         return {**settings, **({self.server_group: others} if others else {})}
 
-    def _refuse(self, why: str) -> Exception:
+    def _refuse_settings(self, why: str) -> Exception:
 
         return Refused(
             "settings_unreadable",
@@ -218,15 +218,15 @@ class Codex(CodingTool):
     # A start --------------------------------------------------------------------------------------
 
     def is_program(self, name: str) -> bool:
-        """Its archives hold a program named after the machine it is built for."""
+        """Accept names with a target triple too, as in Codex's release archives."""
 
         return name == self.name or re.match(_BUILT_FOR, name) is not None
 
     def read_layers(self, start: starts.ToolStart) -> Iterator[starts.Layer]:
-        """Its own home, and `.codex` from the root of the repository down to the folder.
+        """Yield its home, and `.codex` from the root of the repository down to the folder.
 
-        In a linked worktree hooks are those of the main checkout, and read only where the worktree
-        has a folder of that name as well; other settings are the worktree's.
+        In a linked worktree it reads the main checkout's hooks, and only if the worktree also has
+        a folder of that name; it reads other settings from the worktree.
         """
         home = _own_folder(start.env)
         yield from start.read_json(USER, home / "hooks.json")
@@ -244,8 +244,8 @@ class Codex(CodingTool):
         yield from super().start_flaws(case)
 
     def start_trust(self, case: starts.GuardCase) -> Iterator[starts.Problem]:
-        """Codex is asked which hooks it sees and trusts; if it does not answer, its file is
-        read."""
+        """Ask Codex which hooks it sees and trusts; if it does not answer, read its settings
+        file."""
 
         skips_trust = case.start.has_flag(_BYPASS)
         started = case.start.started
@@ -294,7 +294,7 @@ class Codex(CodingTool):
 
         return (
             CallReport(
-                # Its input counts what was read from a cache, its output the reasoning.
+                # Its input count includes cached tokens, its output count includes reasoning.
                 "codex.sse_event",
                 ("input_token_count",),
                 ("output_token_count",),
@@ -310,7 +310,7 @@ class Codex(CodingTool):
         return "-c", f"otel.exporter={exporter}", "-c", "otel.log_user_prompt=false"
 
     def is_own_telemetry(self, name: str) -> bool:
-        """It exports what its settings say, and takes from variables only what it sends along."""
+        """Its settings decide whether it exports; variables only add headers."""
         return name in ("OTEL_EXPORTER_OTLP_LOGS_HEADERS", "OTEL_SDK_DISABLED")
 
     def find_own_telemetry(self, start: starts.ToolStart) -> Iterator[str]:
@@ -326,7 +326,7 @@ class Codex(CodingTool):
         return f"codex resume {session}"
 
     def read_output(self, raw: bytes) -> starts.ToolOutput:
-        """`--json`: one event a line; the last agent message is the answer."""
+        """Read `--json`: one event per line; the last agent message is the answer."""
         from moot.coding_tools.json_settings import read_object
         from moot.coding_tools.starts import ToolOutput
 
@@ -373,7 +373,7 @@ def list_hooks(
     """
     from moot.coding_tools.hook_command import is_ours
 
-    answer = _ask(env, "hooks/list", {"cwds": [str(root)]}, command)
+    answer = _ask_app_server(env, "hooks/list", {"cwds": [str(root)]}, command)
     return [
         {name: str(hook.get(name, "")) for name in ("key", "currentHash", "trustStatus")}
         for entry in answer.get("data", [])
@@ -384,7 +384,7 @@ def list_hooks(
 
 def _write_setting(key: str, value: object, env: Mapping[str, str]) -> None:
     edit = {"keyPath": key, "value": value, "mergeStrategy": "upsert"}
-    _ask(env, "config/batchWrite", {"edits": [edit]})
+    _ask_app_server(env, "config/batchWrite", {"edits": [edit]})
 
 
 def _is_marked_untrusted(folders: Sequence[Path], env: Mapping[str, str]) -> bool:
@@ -394,10 +394,10 @@ def _is_marked_untrusted(folders: Sequence[Path], env: Mapping[str, str]) -> boo
     return "untrusted" in levels
 
 
-def _ask(
+def _ask_app_server(
     env: Mapping[str, str], method: str, params: Any, command: Sequence[str] = ("codex",)
 ) -> dict[str, Any]:
-    """Ask Codex's app server, one JSON object a line."""
+    """Ask Codex's app server, one JSON object per line."""
     import json
     import shutil
 
@@ -458,9 +458,9 @@ def _find_switches(start: starts.ToolStart) -> Iterator[starts.Problem]:
 
 
 def _find_mark(case: starts.GuardCase) -> Iterator[starts.Problem]:
-    """Codex runs no hooks of a project that its user marked, even with the flag that skips trust.
+    """Find a project marked untrusted: Codex runs none of its hooks, even with the skip-trust flag.
 
-    Hooks in the user's own settings run there.
+    Hooks in the user's own settings still run there.
     """
     from shlex import quote
 
@@ -497,7 +497,7 @@ def _find_trust_on_file(case: starts.GuardCase) -> Iterator[starts.Problem]:
 
 
 def make_table(command: Sequence[str]) -> str:
-    """Return our server's table; of the environment Codex hands on HOME, PATH and what is named."""
+    """Return our server's table. Codex passes on HOME, PATH and the variables named in it."""
     from moot.coding_tools.server_entries import SERVER, VARIABLES
 
     program, *words = command
@@ -510,12 +510,12 @@ def make_table(command: Sequence[str]) -> str:
 
 
 def _as_toml(value: str | Sequence[str]) -> str:
-    """A text or a list of texts: JSON's form of both is TOML's, too."""
+    """Encode a string or a list of strings, which JSON and TOML write alike."""
     return msgspec.json.encode(value).decode()
 
 
 def remove_table(text: str) -> str:
-    """Return the same without our table, if it is ours."""
+    """Return the text without our server's table, if we wrote it."""
     found = _find_table(text)
     if found is None or "mcp" not in _words_of(text[slice(*found)]):
         return text
@@ -524,7 +524,7 @@ def remove_table(text: str) -> str:
 
 
 def _find_table(text: str) -> tuple[int, int] | None:
-    """Where a server's table with our name begins and ends."""
+    """Return where a server's table with our name begins and ends."""
 
     found = re.search(_OUR_TABLE, text)
     return None if found is None else found.span()

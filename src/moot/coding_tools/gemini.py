@@ -44,7 +44,7 @@ class Gemini(CodingTool):
     shows_message = True
     # Since June 2026: `resolveDefensiveToolPath`, then `resolveToRealPath`; `replace` first asks
     # `correctPath`, which looks through at most 50 folders and needs exactly one match.
-    # Whether it strips blanks at the ends was not seen: both readings are claimed.
+    # Whether it strips blanks at the ends is unknown: we reserve both readings.
     rewritings = (Rewriting.TRIMMED, Rewriting.HOME, Rewriting.AT_SIGN, Rewriting.DECODED)
     rewritings_of: Mapping[str, tuple[Rewriting, ...]] = {"replace": (Rewriting.LOOKED_UP,)}
     whole_file = frozenset({"write_file"})
@@ -124,7 +124,7 @@ class Gemini(CodingTool):
     # Our server -----------------------------------------------------------------------------------
 
     def make_server_entry(self, command: Sequence[str], *, trust: bool = False) -> dict[str, Any]:
-        """It drops names that look like secrets, so the variables are named one by one."""
+        """Name each variable: it drops those that look like secrets unless they are listed."""
         from moot.coding_tools.server_entries import VARIABLES
 
         entry = super().make_server_entry(command)
@@ -132,7 +132,7 @@ class Gemini(CodingTool):
         return {**entry, "trust": True} if trust else entry
 
     def server_flaw(self, found: server_entries.FoundServer) -> server_entries.EntryFlaw | None:
-        """It has two lists of servers, of those it uses and of those it does not."""
+        """Check its lists of allowed and of excluded servers."""
         from moot.coding_tools.server_entries import NO_TOOLS, SERVER, EntryFlaw
 
         lists = table_in(found.settings, "mcp")
@@ -184,7 +184,7 @@ class Gemini(CodingTool):
                     )
 
     def start_trust(self, case: starts.GuardCase) -> Iterator[starts.Problem]:
-        """Hooks of a project run only in trusted folders; those of the user run everywhere."""
+        """Project hooks run only in trusted folders; user hooks run everywhere."""
         if any(layer.scope != PROJECT for layer in case.with_ours):
             return
         if case.start.has_flag("--skip-trust"):
@@ -252,7 +252,7 @@ class Gemini(CodingTool):
         return f"gemini --resume {session}"
 
     def read_output(self, raw: bytes) -> starts.ToolOutput:
-        """`-o json`: one object with `response` and, by model, `stats`."""
+        """Read `-o json`: one object with `response` and, by model, `stats`."""
         from moot.coding_tools.json_settings import read_object
         from moot.coding_tools.starts import ToolOutput
 
@@ -288,7 +288,7 @@ def _is_trusted_at_start(start: starts.ToolStart) -> bool:
 
 
 def _is_trusted(root: Path, env: Mapping[str, str]) -> bool:
-    """Its environment says so, or its list of folders does: the entry nearest to the folder."""
+    """Check its environment, then its list of folders, where the nearest entry counts."""
 
     from moot.coding_tools.settings import read_document
 

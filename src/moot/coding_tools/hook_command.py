@@ -1,20 +1,20 @@
 """The command line that a tool runs at each of its events, as it is in the tool's settings.
 
-    here      names this very moot by its absolute path, and knows the workspace it was made for;
-              it starts the thin client (`surfaces/hooks/thin.py`), which asks the `moot run`
-              that started the tool, if there is one
-    any       the same for settings that serve all of a user's projects: it looks for a workspace
-    shared    names `moot` alone: lines that colleagues get with the project
+    here      names this installation of moot by its absolute path, and its workspace; it starts
+              the thin client (`surfaces/hooks/thin.py`), which asks the `moot run` that started
+              the tool, if there is one
+    any       the same for settings that apply to all of a user's projects: it looks for a workspace
+    shared    names only `moot`: for settings that are committed with the project
 
-Before an edit it is closed: if moot cannot be started or fails, the edit is refused where a
-workspace is, or where this user's key folder says that one was. A colleague who has neither is not
-disturbed. At every other moment a failure is nothing: measured, Gemini CLI would else drop results
-or go round in circles. Before a change of settings (`ConfigChange`) only the exit code 2 counts: it
-is the answer that the change takes our entries away.
+Before an edit the hook fails closed: if moot cannot start or fails, the edit is refused if there is
+a workspace, or if this user's key folder says that there was one. A colleague who has neither can
+edit. At every other event a failure is ignored: measured, Gemini CLI would otherwise drop results
+or loop. Before a change of settings (`ConfigChange`) only exit code 2 counts: it means that the
+change would remove our entries.
 
-No line holds `${...}`: Gemini CLI puts values in for it itself, knows no nesting, and what is left
-is no shell command. So paths that are known when a line is written are in it literally, and the
-others are written as `$NAME` alone, which Gemini CLI and the shell read alike.
+No command contains `${...}`: Gemini CLI expands it itself, without support for nesting, and what is
+left is not a valid shell command. So known paths are written literally, and the others as plain
+`$NAME`, which Gemini CLI and the shell expand alike.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from moot.coding_tools.tool import HookMoment
 THIN_CLIENT: Final = "surfaces/hooks/thin.py"
 _PACKAGE: Final = Path(os.path.abspath(__file__)).parents[1]
 FAILED: Final = "echo 'moot hook failed' >&2; exit 2"
-# Where a user's keys may be; what does not exist is passed over.
+# Where a user's keys may be; missing folders are skipped.
 _KEY_FOLDERS: Final = (
     '"$MOOT_KEYS"',
     '"$XDG_DATA_HOME"/moot/keys',
@@ -47,8 +47,8 @@ _TESTS: Final = {"-x": os.X_OK, "-r": os.R_OK}
 
 
 class Workspace(NamedTuple):
-    """By what a command tells that a workspace is or was there: its folder, and its ledger's id in
-    the user's key folder. To compare lines (`without_key_folder`) that folder need not be known."""
+    """How a command detects that there is or was a workspace: its folder, and its ledger's id in
+    the user's key folder. Comparing commands (`without_key_folder`) does not need that folder."""
 
     folder: Path
     ledger: str
@@ -56,10 +56,10 @@ class Workspace(NamedTuple):
 
 
 def moot_words() -> tuple[str, ...]:
-    """How this very moot is started, whatever is on PATH.
+    """Return the words that start this installation of moot, whatever is on PATH.
 
     The script that was installed with this Python, or the one that was started; else the module,
-    by a Python that does not look for modules in the folder it stands in.
+    by a Python that does not search the current folder for modules.
     """
     schemes = (sysconfig.get_default_scheme(), sysconfig.get_preferred_scheme("user"))
     folders = dict.fromkeys(sysconfig.get_path("scripts", scheme) for scheme in schemes)
@@ -70,9 +70,9 @@ def moot_words() -> tuple[str, ...]:
 
 
 def hook_words(tool: str) -> tuple[str, ...]:
-    """How a tool starts our hook: the thin client by this very Python, which loads nothing of ours.
+    """Return the words that start our hook: the thin client, with this Python.
 
-    Where that is no file of its own (in an archive), moot as a whole.
+    If the client is not a separate file (in an archive), the whole of moot.
     """
     thin = str(_PACKAGE / THIN_CLIENT)
     if sys.executable and os.path.isfile(thin):
@@ -81,10 +81,10 @@ def hook_words(tool: str) -> tuple[str, ...]:
 
 
 def hook_command(tool: str, event: str, workspace: Workspace | None) -> str:
-    """Without a `workspace`, one is looked for when the command fails."""
+    """Return the hook's command line. Without `workspace`, it searches for one if it fails."""
     start = _start(hook_words(tool))
     if not _is_before(tool, event):
-        return f"{start} || {_otherwise(tool, event)}"
+        return f"{start} || {_after_failure(tool, event)}"
     if workspace is None:
         return f"{start} || {{ {_fail_near_a_workspace()}; exit 0; }}"
     ledger = shlex.quote(f"{workspace.keys}/{workspace.ledger}")
@@ -93,30 +93,30 @@ def hook_command(tool: str, event: str, workspace: Workspace | None) -> str:
 
 
 def shared_hook_command(tool: str, event: str) -> str:
-    """Steps aside where there is neither a workspace nor moot."""
+    """Return the command line for everyone; it does nothing without a workspace and moot."""
     start = f"command -v moot >/dev/null 2>&1 && moot hook {tool}"
     if not _is_before(tool, event):
-        return f"{start} || {_otherwise(tool, event)}"
+        return f"{start} || {_after_failure(tool, event)}"
     return f"{start} || {{ {_fail_near_a_workspace()}; exit 0; }}"
 
 
 def without_key_folder(text: str) -> str:
     """Return a command, or a plugin with one in it, without the name of the user's key folder.
 
-    Below `moot run` the folder that a tool finds is a lent one, and the line is the same."""
+    Under `moot run` a tool sees a temporary key folder; the command must still compare equal."""
     return _KEYS_OF_LEDGER.sub(r"|| [ -e \1 ] || exit 0", text)
 
 
 def first_hook_command(tool: str, event: str) -> str:
-    """Return the command as the first release wrote it; it counts until the next installation."""
+    """Return the command as the first release wrote it; valid until the next installation."""
     if _is_before(tool, event):
         return f"moot hook {tool} || {{ {FAILED}; }}"
     return f"moot hook {tool} || true"
 
 
 def missing_file(command: str, search_path: str | None) -> str | None:
-    """What one of our commands starts and is not there; None if it can be started."""
-    words = list(_split(command))
+    """Return the missing file that one of our commands starts; None if it can start."""
+    words = list(_split_words(command))
     if words[0] != "[":
         return None if shutil.which("moot", path=search_path) else "moot"
     while words[0] == "[":
@@ -128,9 +128,9 @@ def missing_file(command: str, search_path: str | None) -> str | None:
 
 
 def is_ours(tool: str, command: str) -> bool:
-    """True for every command that we ever installed for a tool."""
+    """Return True for every command that any release installed for a tool."""
     try:
-        words = _split(command)
+        words = _split_words(command)
     except ValueError:
         return False
     if words[:3] == ("moot", "hook", tool):
@@ -145,13 +145,13 @@ def is_ours(tool: str, command: str) -> bool:
 
 
 @lru_cache(maxsize=64)
-def _split(command: str) -> tuple[str, ...]:
-    """Return the words of a command; every event of a tool has the same few, asked about often."""
+def _split_words(command: str) -> tuple[str, ...]:
+    """Split a command into words; cached, because a tool's events share a few commands."""
     return tuple(shlex.split(command))
 
 
 def _start(words: tuple[str, ...]) -> str:
-    """Nothing is said where the program is not there, or moot was removed from that Python."""
+    """Print nothing if the program is missing, or moot was removed from that Python."""
     program, *files = (word for word in words if os.path.isabs(word))
     tests = [f"[ -x {shlex.quote(program)} ]", *(f"[ -r {shlex.quote(each)} ]" for each in files)]
     return " && ".join((*tests, shlex.join(words)))
@@ -161,17 +161,17 @@ def _is_before(tool: str, event: str) -> bool:
     return find_tool(tool).events[event] is HookMoment.BEFORE
 
 
-def _otherwise(tool: str, event: str) -> str:
-    """What follows a hook that failed, at a moment that stops nothing but a change of settings."""
+def _after_failure(tool: str, event: str) -> str:
+    """Return what runs after a failed hook, at events that can stop only a change of settings."""
     is_refusal = find_tool(tool).events[event] is HookMoment.CONFIG_CHANGE
     return "[ $? -ne 2 ] || exit 2" if is_refusal else "true"
 
 
 def _fail_near_a_workspace() -> str:
-    """Up from here, and up from the folder that all worktrees of the repository share.
+    """Search upwards from here, and from the folder that all worktrees of the repository share.
 
-    The same text on every system: colleagues may have another one. The name of the variable is one
-    that no environment has, so that Gemini CLI leaves it to the shell.
+    The text is the same on every platform, because colleagues may use another one. No environment
+    has a variable of this name, so Gemini CLI leaves it to the shell.
     """
     shared = 'cd "$(git rev-parse --git-common-dir 2>/dev/null || echo .)" && pwd -P'
     made_in = " ".join(f"{folder}/*/made-in" for folder in _KEY_FOLDERS)

@@ -1,6 +1,6 @@
-"""Merging into other tools' JSON settings: what is there stays, in its order; ours is added.
+"""Merge our entries into other tools' JSON settings, and keep the existing ones in order.
 
-Pure: text in, text out. What does not parse, or holds a name twice, is refused and not touched.
+Pure: text in, text out. Text that does not parse, or has a duplicate key, is refused.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _INDENT: Final = re.compile(r"^([ \t]+)\S", re.MULTILINE)
 
 
 def parse(text: str, where: str) -> Document:
-    """A JSON object; an empty file is an empty one."""
+    """Parse a JSON object; an empty file is an empty object."""
     if not text.strip():
         return {}
     try:
@@ -32,7 +32,7 @@ def parse(text: str, where: str) -> Document:
 
 
 def read_object(raw: bytes) -> Document:
-    """Return a JSON object that a program printed; an empty one if it is none."""
+    """Return the JSON object that a program printed; an empty one if it printed none."""
     try:
         found = json.loads(raw)
     except (ValueError, RecursionError):
@@ -41,14 +41,14 @@ def read_object(raw: bytes) -> Document:
 
 
 def render(document: Document, like: str = "") -> str:
-    """JSON text with the indent and the line end of `like`."""
+    """Return JSON text with the indent and the line ending of `like`."""
     indent = _INDENT.search(like)
     text = json.dumps(document, indent=indent[1] if indent else 2, ensure_ascii=False) + "\n"
     return text.replace("\n", "\r\n") if "\r\n" in like else text
 
 
 def with_hooks(document: Document, wanted: Mapping[str, list[Document]], where: str) -> Document:
-    """`document` with the entries of `wanted` behind those that each event has already."""
+    """Return `document` with the entries of `wanted` after those that each event already has."""
     made = copy.deepcopy(document)
     hooks = made.setdefault("hooks", {})
     if not isinstance(hooks, dict):
@@ -62,14 +62,16 @@ def with_hooks(document: Document, wanted: Mapping[str, list[Document]], where: 
 
 
 def without_hooks(document: Document, ours: Callable[[str], bool]) -> Document:
-    """`document` without handlers whose command is `ours`; lists that this empties go too."""
+    """Return `document` without handlers whose command is `ours`, and without emptied lists."""
     made = copy.deepcopy(document)
     hooks = made.get("hooks")
     if not isinstance(hooks, dict):
         return made
     for event, entries in list(hooks.items()):
-        if isinstance(entries, list) and any(_has(entry, ours) for entry in entries):
-            hooks[event] = [left for entry in entries if (left := _stripped(entry, ours))]
+        if isinstance(entries, list) and any(_contains_ours(entry, ours) for entry in entries):
+            hooks[event] = [
+                left for entry in entries if (left := _without_our_handlers(entry, ours))
+            ]
             if not hooks[event]:
                 del hooks[event]
     if not hooks:
@@ -98,12 +100,12 @@ def without_item(document: Document, key: str, ours: Callable[[str], bool]) -> D
 
 
 def commands(document: Document, event: str) -> list[str]:
-    """The commands that run at an event."""
+    """Return the commands that run at an event."""
     return [command for _matcher, command in matched_commands(document, event)]
 
 
 def matched_commands(document: Document, event: str) -> list[tuple[str, str]]:
-    """The same, each with the calls it runs for; an empty matcher: for all of them."""
+    """Return the same commands, each with its matcher; an empty matcher matches all calls."""
     return [
         (str(entry.get("matcher") or ""), command)
         for entry in entries(document, event)
@@ -112,33 +114,33 @@ def matched_commands(document: Document, event: str) -> list[tuple[str, str]]:
 
 
 def entries(document: Document, event: str) -> list[Any]:
-    """What a document has at an event."""
+    """Return the entries of an event."""
     hooks = document.get("hooks")
     found = hooks.get(event) if isinstance(hooks, dict) else None
     return found if isinstance(found, list) else []
 
 
 def commands_of(entry: Any) -> list[str]:
-    """The commands of one entry."""
+    """Return the commands of one entry."""
     return [handler["command"] for handler in handlers_of(entry)]
 
 
 def handlers_of(entry: Any) -> list[Document]:
-    """The handlers of one entry that run a command."""
+    """Return the handlers of one entry that run a command."""
     handlers = entry.get("hooks") if isinstance(entry, dict) else None
     found = handlers if isinstance(handlers, list) else []
     return [one for one in found if isinstance(one, dict) and isinstance(one.get("command"), str)]
 
 
-def _has(entry: Any, ours: Callable[[str], bool]) -> bool:
+def _contains_ours(entry: Any, ours: Callable[[str], bool]) -> bool:
     return any(map(ours, commands_of(entry)))
 
 
-def _stripped(entry: Any, ours: Callable[[str], bool]) -> Any:
-    """The entry without our handlers; None if nothing is left of it."""
-    if not _has(entry, ours):
+def _without_our_handlers(entry: Any, ours: Callable[[str], bool]) -> Any:
+    """Return the entry without our handlers; None if nothing is left of it."""
+    if not _contains_ours(entry, ours):
         return entry
-    left = [one for one in entry["hooks"] if not _has({"hooks": [one]}, ours)]
+    left = [one for one in entry["hooks"] if not _contains_ours({"hooks": [one]}, ours)]
     return {**entry, "hooks": left} if left else None
 
 

@@ -1,8 +1,8 @@
 """opencode: a plugin of ours that its settings name, and servers in the same settings.
 
-It runs no commands at its events, so the plugin runs the command line that other tools have in
-their settings. For this user's project the plugin is in the workspace; for settings that serve all
-projects, in the key folder; one that everyone gets is next to the project's settings."""
+opencode runs no commands at its events, so the plugin runs the command line that other tools have
+in their settings. The plugin is in the workspace for this user's project, in the key folder for
+settings of all projects, and next to the project's settings if it is shared."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ import(process.argv[1]).then(async (plugin) => {
 
 
 class Opencode(CodingTool):
-    # The plugin is ours, so its events carry the common names; the tool names are opencode's.
+    # We wrote the plugin, so its events have the common names; the tool names are opencode's.
     name = "opencode"
     edits: Mapping[str, str] = {"write": "filePath", "edit": "filePath", "multiedit": "filePath"}
     patches: Mapping[str, str] = {"apply_patch": "patchText", "patch": "patchText"}
@@ -112,7 +112,7 @@ class Opencode(CodingTool):
         return [_plugin_file(plugin, make_plugin(command), file.reach), _list_file(file, entry)]
 
     def files_with_ours(self, place: settings.Place) -> list[settings.InstalledFile]:
-        """Plugins first."""
+        """Return the files, plugins first."""
         from moot.coding_tools.settings import Reach, may_hold_ours, settings_files
 
         made = [
@@ -124,7 +124,7 @@ class Opencode(CodingTool):
         return [*made, *(_list_file(file, "") for file in listed)]
 
     def _list_plugins(self, place: settings.Place) -> list[Path]:
-        """Every place in which our plugin may be."""
+        """Return every file in which our plugin may be."""
         from moot.coding_tools.settings import Reach, project_file
 
         own = [_place_of_plugin(place, reach) for reach in (Reach.PROJECT, Reach.USER)]
@@ -139,7 +139,7 @@ class Opencode(CodingTool):
     def _list_wanted(
         self, file: settings.SettingsFile, place: settings.Place
     ) -> list[tuple[Path, str]]:
-        """The plugins of ours that a settings file names, and what each must hold."""
+        """Return our plugins that a settings file names, and the expected text of each."""
         from moot.coding_tools.settings import Reach, accepted_forms, read_document
 
         in_project, anywhere, shared, _first = accepted_forms(self, place)
@@ -150,7 +150,7 @@ class Opencode(CodingTool):
         ]
 
     def is_outdated(self, file: settings.SettingsFile, place: settings.Place) -> bool:  # noqa: ARG002 - of none
-        return False  # a plugin counts only as this moot writes it
+        return False  # a plugin is valid only exactly as this version writes it
 
     def is_shared(self, place: settings.Place) -> bool:
         from moot.coding_tools.settings import project_file, read_document, shared_command
@@ -167,7 +167,7 @@ class Opencode(CodingTool):
         return file in find_plugins(read_document(settings), settings)
 
     def missing_programs(self, setup: settings.Setup) -> set[str]:
-        """The plugin that everyone gets starts the moot on PATH."""
+        """The shared plugin starts the `moot` on PATH."""
         import shutil
 
         named = find_plugins(setup.document, setup.file.path)
@@ -239,13 +239,13 @@ class Opencode(CodingTool):
     # A start --------------------------------------------------------------------------------------
 
     def find_folder(self, started: starts.StartedTool, here: Path) -> Path:
-        """`opencode DIR` works there."""
+        """Return the folder in `opencode DIR`."""
         word = next(iter(started.arguments), "")
         named = here / word
         return named if word and not word.startswith("-") and named.is_dir() else here
 
     def read_layers(self, start: starts.ToolStart) -> Iterator[starts.Layer]:
-        """Its own home, a file or text that the environment names, and the project's, root
+        """Yield its home, the file or text that the environment names, and the project's, root
         first."""
         env, folder = start.env, start.folder
         for name in _FILES:
@@ -267,7 +267,7 @@ class Opencode(CodingTool):
         yield BROKEN, self._find_broken_plugin(case)
 
     def _find_broken_plugin(self, case: starts.GuardCase) -> Iterator[starts.Problem]:
-        """A plugin that is missing or does not load is skipped without a word."""
+        """Find a missing or broken plugin, which opencode skips silently."""
         from moot.coding_tools.settings import accepted_forms
 
         whole = [make_plugin(form) for form in accepted_forms(self, case.place)[:3]]
@@ -293,14 +293,14 @@ class Opencode(CodingTool):
     def span_reports(self) -> tuple[starts.CallReport, ...]:
         from moot.coding_tools.starts import CallReport
 
-        # The span around one of these repeats its numbers.
+        # The enclosing span repeats the numbers of these spans.
         return tuple(
             CallReport(name, ("gen_ai.usage.input_tokens",), ("gen_ai.usage.output_tokens",))
             for name in ("ai.streamText.doStream", "ai.generateText.doGenerate")
         )
 
     def usage_environment(self, address: starts.OtlpAddress) -> Mapping[str, str]:
-        """It ends without sending what waits, so nothing may wait for long."""
+        """Flush often: it exits without sending what is still buffered."""
         import json
 
         content = json.dumps({"experimental": {"openTelemetry": True}})
@@ -308,7 +308,7 @@ class Opencode(CodingTool):
         return {**address.as_variables(), **told}
 
     def find_own_telemetry(self, start: starts.ToolStart) -> Iterator[str]:
-        """What the variable holds already would be replaced as a whole."""
+        """Report a variable that is already set: ours would replace its whole value."""
         if start.env.get("OPENCODE_CONFIG_CONTENT"):
             yield "OPENCODE_CONFIG_CONTENT"
 
@@ -320,7 +320,7 @@ class Opencode(CodingTool):
 
 
 def make_plugin(command: settings.CommandOf) -> str:
-    """Return the plugin that runs these commands; `command` is given the event."""
+    """Return the text of the plugin; `command` returns the command line of an event."""
     import json
 
     source = Path(__file__).with_name(PLUGIN).read_text("utf-8")
@@ -330,7 +330,7 @@ def make_plugin(command: settings.CommandOf) -> str:
 
 
 def find_plugins(document: Document, settings: Path) -> list[Path]:
-    """Return the plugins of ours that a settings file lists."""
+    """Return our plugins that a settings file lists."""
 
     known = document.get("plugin")
     listed = known if isinstance(known, list) else []
@@ -339,7 +339,7 @@ def find_plugins(document: Document, settings: Path) -> list[Path]:
 
 
 def is_ours(entry: str) -> bool:
-    """Return True for every entry that we ever wrote."""
+    """Return True for every entry that any release wrote."""
     path = entry.replace("\\", "/")
     return path.endswith((f"/.moot/{PLUGIN}", f"/hooks/{_USERS}", f"/{_SHARED}"))
 
@@ -375,7 +375,7 @@ def _list_file(file: settings.SettingsFile, entry: str) -> settings.InstalledFil
 
 
 def _is_same(path: Path, text: str) -> bool:
-    """Does the file have this text, whichever key folder it names?"""
+    """Return whether the file has this text, whatever key folder it names."""
     from moot.coding_tools.hook_command import without_key_folder
 
     try:
@@ -386,7 +386,7 @@ def _is_same(path: Path, text: str) -> bool:
 
 
 def _why_not_loaded(path: Path, env: Mapping[str, str]) -> str:
-    """What node says if it cannot load a plugin; empty if it can, or if there is no node."""
+    """Return node's error if it cannot load a plugin; empty if it can, or without node."""
     import shutil
     import subprocess
 
@@ -429,7 +429,7 @@ def _find_flags(case: starts.GuardCase) -> Iterator[starts.Problem]:
 
 
 def _project_folders(start: starts.ToolStart) -> Sequence[Path]:
-    """The folders whose settings and plugins it loads, the worktree's root first."""
+    """Return the folders whose settings and plugins it loads, the worktree's root first."""
     from moot.coding_tools.starts import is_switched_on
 
     is_off = is_switched_on(start.env.get("OPENCODE_DISABLE_PROJECT_CONFIG"))
@@ -437,7 +437,7 @@ def _project_folders(start: starts.ToolStart) -> Sequence[Path]:
 
 
 def _list_named(layer: starts.Layer) -> Iterator[Path]:
-    """The files that a layer names as plugins, counted from the folder it is in."""
+    """Return the plugin files that a layer names, relative to the layer's folder."""
     from urllib.parse import unquote
 
     listed = layer.document.get("plugin")
@@ -449,7 +449,7 @@ def _list_named(layer: starts.Layer) -> Iterator[Path]:
 
 
 def _list_placed(start: starts.ToolStart) -> list[Path]:
-    """Files that it loads as plugins because of the folder they are in."""
+    """Return the files that it loads as plugins because of their folder."""
     homes = [_own_folder(start.env)]
     homes += [inner / ".opencode" for inner in _project_folders(start)]
     if start.env.get("OPENCODE_CONFIG_DIR"):

@@ -1,7 +1,7 @@
 """The entry that tells a coding tool to start `moot mcp`, in settings that are JSON.
 
-A settings file goes in as text and comes out with our entry, or without it. No other entry is
-changed; one called `moot` that is not ours is kept and reported.
+The functions take a settings file as text and return it with or without our entry. They change no
+other entry; an entry called `moot` that is not ours is kept and reported.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from moot.coding_tools.tool import CodingTool
 
 SERVER: Final = "moot"
-# What the server must find to be the same agent in the same workspace.
+# Variables that the server needs to be the same agent in the same workspace.
 VARIABLES: Final = ("MOOT_AGENT", "MOOT_EPOCH", "MOOT_HOME", "MOOT_KEYS")
 NO_TOOLS: Final = "its model has no tools of moot"
 
 
 class EntryFlaw(NamedTuple):
-    """What keeps an entry from working, and what to do about it."""
+    """A problem that keeps an entry from working, and its fix."""
 
     code: str
     message: str
@@ -30,7 +30,7 @@ class EntryFlaw(NamedTuple):
 
 
 class FoundServer(NamedTuple):
-    """Our entry, the settings that it is in, the words that start the server, and for whom."""
+    """Our entry, its settings file, the words that start the server, and whom it serves."""
 
     entry: Mapping[str, Any]
     settings: Mapping[str, Any]
@@ -80,7 +80,7 @@ def add_to_json(
 
 
 def remove_from_json(tool: CodingTool, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings without our entry; a group that only held it goes, too."""
+    """Return the settings without our entry, and without its group if that is then empty."""
     group = tool.server_group
     servers = settings.get(group)
     if not isinstance(servers, dict) or not is_ours(servers.get(SERVER)):
@@ -91,7 +91,7 @@ def remove_from_json(tool: CodingTool, settings: Mapping[str, Any]) -> dict[str,
 
 
 def _is_trusted(tool: CodingTool, document: Mapping[str, Any]) -> bool:
-    """A person's yes of before stays."""
+    """Keep an earlier consent of the user."""
     entry = find_entry(tool, document)
     return entry is not None and entry.get("trust") is True
 

@@ -1,8 +1,8 @@
-"""Hooks in a tool's settings: where they go, how they get in and out, whether they are whole.
+"""Hooks in a tool's settings: where they go, how to install, remove and check them.
 
-A settings file holds entries of ours next to its owner's; a plugin is all ours. Ours is taken out
-before it is put in, so that an older form is replaced and never doubled. The functions that take a
-tool are for one whose hooks are commands in a JSON file.
+A settings file contains our entries next to its owner's; a plugin file is all ours. Our entries are
+removed before they are added, so that an older form is replaced and never duplicated. The functions
+that take a tool are for tools whose hooks are commands in a JSON file.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 Merge = Callable[[str | None], str]
 TakeOut = Callable[[str], str | None]
 CommandOf = Callable[[str], str]  # what an event runs, by the event
-MATCHES_ALL: Final = ("", "*", ".*")  # matchers that leave out nothing
-VARIABLE: Final = "env "  # how a switch begins that is a variable in the settings
-# Of the environment that settings give a tool: by these our hook could be led elsewhere.
+MATCHES_ALL: Final = ("", "*", ".*")  # matchers that match every call
+VARIABLE: Final = "env "  # prefix of a switch that is a variable in the settings
+# Variables that settings can set for a tool and that could redirect our hook.
 LEADING: Final = ("MOOT_", "PYTHON", "PATH", "HOME")
-# Keys of a handler with which it still runs, and its answer counts.
+# Keys that a handler may have and still run and have its answer respected.
 _HARMLESS: Final = frozenset({"type", "command", "timeout", "statusMessage", "name", "onFailure"})
 _MATCHED: Final = frozenset({HookMoment.BEFORE, HookMoment.AFTER})
 
@@ -43,7 +43,7 @@ class Reach(StrEnum):
 
 
 class SettingsFile(NamedTuple):
-    """A file in which our hooks may stand."""
+    """A file that may contain our hooks."""
 
     path: Path
     reach: Reach
@@ -52,8 +52,8 @@ class SettingsFile(NamedTuple):
 class Place(NamedTuple):
     """The worktree that is guarded, its workspace, and the environment that the tool finds.
 
-    What takes reading is found when it is asked for: the main checkout of the repository, the id of
-    the workspace's ledger, and the user's key folder.
+    Values that need file access are computed on demand: the main checkout of the repository, the id
+    of the workspace's ledger, and the user's key folder.
     """
 
     root: Path
@@ -65,7 +65,7 @@ class Place(NamedTuple):
 
 
 class InstalledFile(NamedTuple):
-    """One file of a tool: how ours is put in, and how it is taken out."""
+    """One file of a tool, and how to add and remove our part of it."""
 
     path: Path
     merge: Merge
@@ -74,7 +74,7 @@ class InstalledFile(NamedTuple):
 
 
 class Setup(NamedTuple):
-    """One tool in one worktree: the file that holds our hooks, and what it says."""
+    """One tool in one worktree: the file that contains our hooks, and its content."""
 
     place: Place
     file: SettingsFile
@@ -82,7 +82,7 @@ class Setup(NamedTuple):
 
 
 class Flaw(NamedTuple):
-    """What keeps installed hooks from running, where, and what fixes it."""
+    """A problem that keeps installed hooks from running, where it is, and its fix."""
 
     code: str
     message: str
@@ -91,14 +91,14 @@ class Flaw(NamedTuple):
 
 
 class Marks(NamedTuple):
-    """What one file says about the guard: entries of ours, and what would switch hooks off."""
+    """What one file says about the guard: our entries, and switches that turn hooks off."""
 
     ours: frozenset[str] = frozenset()
     switches: frozenset[str] = frozenset()
 
 
 class ProbeCall(NamedTuple):
-    """What is run for a call of a hook, what is sent to it, and how that is shown."""
+    """The command of a hook call, the input sent to it, and how to show it."""
 
     words: Sequence[str]
     sent: str
@@ -137,7 +137,7 @@ def find_user_file(tool: CodingTool, env: Mapping[str, str]) -> Path | None:
 
 
 def read_document(path: Path) -> json_settings.Document:
-    """Return what a tool's settings say; nothing if they cannot be read."""
+    """Return a tool's parsed settings; empty if they cannot be read."""
     try:
         return json_settings.parse(path.read_text("utf-8"), str(path))
     except (OSError, ValueError, MootError):
@@ -145,7 +145,7 @@ def read_document(path: Path) -> json_settings.Document:
 
 
 def may_hold_ours(tool: CodingTool, path: Path) -> bool:
-    """Return whether settings have something of ours, or cannot be read and speak of moot."""
+    """Return whether settings contain entries of ours, or are unreadable and mention moot."""
     try:
         data = bytes_of(path) or b""
         if b"moot" not in data:
@@ -157,7 +157,7 @@ def may_hold_ours(tool: CodingTool, path: Path) -> bool:
 
 
 def bytes_of(path: Path) -> bytes | None:
-    """Return what is there; None if nothing is."""
+    """Return the bytes of a file; None if there is no file."""
     try:
         return path.read_bytes()
     except FileNotFoundError:
@@ -171,8 +171,8 @@ def bytes_of(path: Path) -> bytes | None:
 
 
 def put(path: Path, data: bytes | None) -> None:
-    """Write a file whole or not at all; None removes it. The mode of a file that is replaced
-    stays."""
+    """Write a file atomically; None removes it. A replaced file keeps its
+    mode."""
     try:
         if data is None:
             path.unlink(missing_ok=True)
@@ -220,7 +220,7 @@ def is_outdated(tool: CodingTool, file: SettingsFile, place: Place) -> bool:
     found = [
         matcher
         for matcher, command in json_settings.matched_commands(document, after)
-        if _is_form(command, after, own)
+        if _is_accepted_form(command, after, own)
     ]
     if not found:
         return False
@@ -246,19 +246,19 @@ def missing_programs(tool: CodingTool, setup: Setup) -> set[str]:
 
 
 def own_command(tool: CodingTool, file: SettingsFile, place: Place) -> CommandOf:
-    """Return what this user's lines run at an event, in settings that reach so far."""
+    """Return the command of this user's entries at an event, in settings of this reach."""
     workspace = None if file.reach is Reach.USER else _workspace(place, str(place.find_keys()))
     return partial(hook_command.hook_command, tool.name, workspace=workspace)
 
 
 def shared_command(tool: CodingTool) -> CommandOf:
-    """Return what the lines run that everyone gets."""
+    """Return the command of the shared entries."""
     return partial(hook_command.shared_hook_command, tool.name)
 
 
 def accepted_forms(tool: CodingTool, place: Place) -> list[CommandOf]:
-    """Return what an event may run and count as guarded: this user's own lines in a project and in
-    all of them, lines for everyone, and what the first release wrote."""
+    """Return the commands with which an event counts as guarded: this user's own for one or all
+    projects, the shared one, and the one of the first release."""
     return [
         partial(hook_command.hook_command, tool.name, workspace=_workspace(place)),
         partial(hook_command.hook_command, tool.name, workspace=None),
@@ -268,19 +268,19 @@ def accepted_forms(tool: CodingTool, place: Place) -> list[CommandOf]:
 
 
 def _workspace(place: Place, keys: str = "") -> hook_command.Workspace:
-    """Without the key folder only to compare lines."""
+    """Leave out the key folder only to compare commands."""
     return hook_command.Workspace(place.workspace, place.find_ledger(), keys)
 
 
 def our_commands(tool: CodingTool, document: json_settings.Document) -> list[str]:
-    """Return every command of ours that these settings run."""
+    """Return all our commands that these settings run."""
     events = table_in(document, "hooks")
     commands = (one for event in events for one in json_settings.commands(document, event))
     return [command for command in commands if hook_command.is_ours(tool.name, command)]
 
 
 def missing_events(tool: CodingTool, file: SettingsFile, forms: Sequence[CommandOf]) -> list[str]:
-    """Return events at which none of these commands runs, but for those that earlier lines lack."""
+    """Return events that run none of these commands, except those that older versions lack."""
     missing = _events_without(tool, read_document(file.path), forms)
     return [event for event in missing if event not in tool.later_events]
 
@@ -291,17 +291,19 @@ def _events_without(
     return [
         event
         for event in tool.hook_events
-        if not any(_is_form(one, event, forms) for one in json_settings.commands(document, event))
+        if not any(
+            _is_accepted_form(one, event, forms) for one in json_settings.commands(document, event)
+        )
     ]
 
 
-def _is_form(command: str, event: str, forms: Sequence[CommandOf]) -> bool:
+def _is_accepted_form(command: str, event: str, forms: Sequence[CommandOf]) -> bool:
     plain = hook_command.without_key_folder
     return plain(command) in {plain(form(event)) for form in forms}
 
 
 def make_entries(tool: CodingTool, command: CommandOf) -> dict[str, list[dict[str, Any]]]:
-    """Return by event what is added to it."""
+    """Return the entries to add, by event."""
     return {event: [_entry(tool, event, command(event))] for event in tool.hook_events}
 
 
@@ -315,10 +317,10 @@ def _entry(tool: CodingTool, event: str, command: str) -> dict[str, Any]:
 
 
 def _matcher(tool: CodingTool, event: str) -> str | None:
-    """Which calls of the tool an event is for; after them also those that only read."""
+    """Return the tool calls that an event matches; after a call, also those that only read."""
     if tool.events[event] not in _MATCHED:
         return None
-    is_end = event == tool.event_named(HookMoment.AFTER)  # one that failed has shown nothing
+    is_end = event == tool.event_named(HookMoment.AFTER)  # a failed call has shown nothing
     return "|".join((tool.matcher, *(tool.reads if is_end else ())))
 
 
@@ -329,7 +331,7 @@ def _hooks(tool: CodingTool, file: SettingsFile, command: CommandOf) -> Installe
     def merge(before: str | None) -> str:
         document = json_settings.parse(before or "", where)
         added = make_entries(tool, command)
-        if before and all(_holds(document, event, one) for event, one in added.items()):
+        if before and all(_contains_ours(document, event, one) for event, one in added.items()):
             return before
         clean = json_settings.without_hooks(document, ours)
         return json_settings.render(json_settings.with_hooks(clean, added, where), before or "")
@@ -342,7 +344,7 @@ def _no_command(_event: str) -> str:
     raise AssertionError("this file is only taken out")
 
 
-def _holds(
+def _contains_ours(
     document: json_settings.Document, event: str, added: list[json_settings.Document]
 ) -> bool:
     known = [_plain(entry) for entry in json_settings.entries(document, event)]
@@ -350,12 +352,12 @@ def _holds(
 
 
 def _plain(entry: json_settings.Document) -> str:
-    """An entry as text, whichever key folder it names: below `moot run` that is a lent one."""
+    """Return an entry as text without its key folder, which is temporary under `moot run`."""
     return hook_command.without_key_folder(json.dumps(entry, sort_keys=True))
 
 
 def take_out(where: str, without: json_settings.Change, now: str) -> str | None:
-    """Return a JSON file's text as `without` leaves it; what did not hold ours keeps every byte."""
+    """Return a JSON file's text after `without`; unchanged if it contained nothing of ours."""
     document = json_settings.parse(now, where)
     left = without(document)
     if left == document:
@@ -366,7 +368,7 @@ def take_out(where: str, without: json_settings.Change, now: str) -> str | None:
 def put_item(
     file: Path, key: str, item: str, reach: Reach, ours: Callable[[str], bool]
 ) -> InstalledFile:
-    """Return how `item` gets into a list of a JSON file, in place of others that are `ours`."""
+    """Return a function that puts `item` into a list of a JSON file and removes older `ours`."""
     where = str(file)
 
     def merge(before: str | None) -> str:
@@ -395,7 +397,7 @@ def read_marks(tool: CodingTool, path: Path, text: str) -> Marks:
 
 
 def is_guard_whole(tool: CodingTool, place: Place) -> bool:
-    """What a person made stronger counts: more calls in a matcher, more time."""
+    """Accept what a user made stronger: a matcher with more calls, a longer timeout."""
     forms = accepted_forms(tool, place)
     documents = (read_document(file.path) for file in settings_files(tool, place))
     return any(_has_all(tool, document, forms) for document in documents)
@@ -404,7 +406,7 @@ def is_guard_whole(tool: CodingTool, place: Place) -> bool:
 def _has_all(
     tool: CodingTool, document: json_settings.Document, forms: Sequence[CommandOf]
 ) -> bool:
-    """Does each event of ours run one of these commands, for all of our calls, and in time?"""
+    """Return whether each event runs one of these commands for all our calls, with enough time."""
     plain = hook_command.without_key_folder
     for event in tool.hook_events:
         commands = {plain(form(event)) for form in forms}

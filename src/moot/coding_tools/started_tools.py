@@ -1,8 +1,8 @@
 """Which coding tools a command line starts: behind wrappers, package runners, shells and links.
 
-`find_started_tools` takes what the caller knows of the disk as a function, so it is pure; what a
-tool is called, as a program and as a package, its module says. A script that starts a tool is not
-read: `moot run` looks for tools among the processes below it as well.
+`find_started_tools` is pure: the caller passes a function that looks up programs on the disk. Each
+tool's module gives its program and package names. Scripts that start a tool are not read: `moot
+run` also looks for tools among its child processes.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from moot.coding_tools import all_tools
 from moot.coding_tools.starts import StartedTool
 from moot.core.shell_words import Part, PartKind, Steps, Token, TokenKind, TooComplex, split_words
 
-# Words in front of a command that are no part of it.
+# Shell keywords before a command.
 _KEYWORDS: Final = frozenset({"if", "then", "else", "elif", "do", "while", "until", "!", "{"})
 
 
 def split_commands(text: str, steps: Steps, nested: int = 0) -> Iterator[list[Token]]:
-    """The words of each simple command, those inside of `$(...)` before the one that uses them.
+    """Return the words of each simple command; those inside `$(...)` come before their user.
 
-    Functions and loops over data are not followed, nor is a text that is too complex.
+    Does not follow functions and loops over data, nor a text that is too complex.
     """
     words: list[Token] = []
     try:
@@ -50,19 +50,19 @@ def _plain_text(token: Token) -> str:
 def expand(
     words: Iterable[Token], arguments: tuple[str, ...], env: Mapping[str, str]
 ) -> Iterator[str]:
-    """The words with plain variables put in; `arguments` are `$0` and those behind it."""
+    """Return the words with plain variables expanded; `arguments` are `$0` and the following."""
     for word in words:
         parts = [part for part in word.parts if part.kind is not PartKind.TEXT or part.text]
         if len(parts) == 1 and parts[0][:2] in _ALL_ARGUMENTS:
             yield from arguments[1:]
         else:
-            yield "".join(_value(part, arguments, env) for part in parts)
+            yield "".join(_variable_value(part, arguments, env) for part in parts)
 
 
 _ALL_ARGUMENTS: Final = ((PartKind.VARIABLE, "@"), (PartKind.VARIABLE, "*"))
 
 
-def _value(part: Part, arguments: tuple[str, ...], env: Mapping[str, str]) -> str:
+def _variable_value(part: Part, arguments: tuple[str, ...], env: Mapping[str, str]) -> str:
     if part.kind is PartKind.TEXT:
         return part.text
     if part.kind is PartKind.VARIABLE and part.text.isdecimal():
@@ -70,15 +70,15 @@ def _value(part: Part, arguments: tuple[str, ...], env: Mapping[str, str]) -> st
     return env.get(part.text, "") if part.kind is PartKind.VARIABLE else ""
 
 
-# Programs that start another one: where their own words end and the other program begins. What is
-# not understood is given back as it is.
+# Programs that start another one: where their own words end and the other program begins. Words
+# that are not understood are returned unchanged.
 
 
 class Start(msgspec.Struct, frozen=True):
-    """A program that is about to start: its words, and the environment and folder it finds.
+    """A program that is about to start: its words, environment and folder.
 
-    `launcher` are the words that make a package runner start it (`npx -y PACKAGE`), empty if it is
-    started by itself. `is_other_user`: it reads another user's settings (`sudo`).
+    `launcher` are the words of the package runner that starts it (`npx -y PACKAGE`), empty if it is
+    started directly. `is_other_user`: it reads another user's settings (`sudo`).
     """
 
     words: tuple[str, ...]
@@ -89,7 +89,7 @@ class Start(msgspec.Struct, frozen=True):
 
 
 class OwnWords(NamedTuple):
-    """A wrapper's own words: options that take a value, and how many plain words follow those."""
+    """A wrapper's own words: options that take a value, and the number of operands after them."""
 
     valued: frozenset[str] = frozenset()
     operands: int = 0
@@ -99,7 +99,7 @@ Unwrap = Callable[[Start], tuple[Start, ...]]
 
 
 def unwrap(start: Start) -> tuple[Start, ...]:
-    """What this program starts: nothing if it is no wrapper, several from a shell's text."""
+    """Return what this program starts: nothing if it is no wrapper, maybe several for a shell."""
     if not start.words:
         return ()
     known = UNWRAP.get(program_name(start.words[0]))
@@ -107,14 +107,14 @@ def unwrap(start: Start) -> tuple[Start, ...]:
 
 
 def program_name(word: str) -> str:
-    """`/usr/bin/env` is `env`; on Windows the ending is no part of the name."""
+    """Return `env` for `/usr/bin/env`; on Windows without the extension."""
     name = word.replace("\\", "/").rpartition("/")[2]
     stem, dot, ending = name.rpartition(".")
     return stem if dot and ending.lower() in ("exe", "cmd", "bat", "ps1") else name
 
 
-def _behind(words: tuple[str, ...], own: OwnWords) -> tuple[str, ...]:
-    """The words behind a wrapper's own options and operands."""
+def _words_after_wrapper(words: tuple[str, ...], own: OwnWords) -> tuple[str, ...]:
+    """Return the words after a wrapper's own options and operands."""
     at = 0
     while at < len(words) and words[at].startswith("-") and words[at] != "-":
         if words[at] == "--":
@@ -126,13 +126,13 @@ def _behind(words: tuple[str, ...], own: OwnWords) -> tuple[str, ...]:
 
 def _plain(own: OwnWords) -> Unwrap:
     def unwrap_plain(start: Start) -> tuple[Start, ...]:
-        return (msgspec.structs.replace(start, words=_behind(start.words[1:], own)),)
+        return (msgspec.structs.replace(start, words=_words_after_wrapper(start.words[1:], own)),)
 
     return unwrap_plain
 
 
 def _options(words: tuple[str, ...], valued: frozenset[str]) -> Iterator[tuple[str, str, int]]:
-    """Each option before the first plain word, its value (or ""), and where the next word is."""
+    """Yield each option before the first plain word, its value (or ""), and the next index."""
     at = 0
     while at < len(words) and words[at].startswith("-") and words[at] != "--":
         option, equals, value = words[at].partition("=")
@@ -149,7 +149,7 @@ _ENV_VALUED: Final = frozenset({"-u", "--unset", "-C", "--chdir", "-S", "--split
 
 
 def _unwrap_env(start: Start) -> tuple[Start, ...]:
-    """`env [-i] [-u NAME] [-C DIR] [NAME=VALUE]... PROGRAM`."""
+    """Unwrap `env [-i] [-u NAME] [-C DIR] [NAME=VALUE]... PROGRAM`."""
     words, env, folder, at = start.words[1:], dict(start.env), start.folder, 0
     for option, value, behind in _options(words, _ENV_VALUED):
         at = behind
@@ -170,7 +170,7 @@ def _unwrap_env(start: Start) -> tuple[Start, ...]:
 
 
 def _take_assignments(words: tuple[str, ...], env: dict[str, str]) -> tuple[str, ...]:
-    """Put leading `NAME=VALUE` words into `env`; the words behind them."""
+    """Put leading `NAME=VALUE` words into `env`; return the words after them."""
     at = 0
     while at < len(words) and is_assignment(words[at]):
         name, _, value = words[at].partition("=")
@@ -209,7 +209,7 @@ _SUDO: Final = OwnWords(
 
 def _unwrap_sudo(start: Start) -> tuple[Start, ...]:
     env = dict(start.env)
-    words = _take_assignments(_behind(start.words[1:], _SUDO), env)
+    words = _take_assignments(_words_after_wrapper(start.words[1:], _SUDO), env)
     return (msgspec.structs.replace(start, words=words, env=env, is_other_user=True),)
 
 
@@ -234,7 +234,7 @@ _RUNNER: Final = OwnWords(
 
 
 def _package(*subcommands: str) -> Unwrap:
-    """A package runner; some do so only by a subcommand (`pnpm dlx`, `uv tool run`)."""
+    """Unwrap a package runner; some need a subcommand (`pnpm dlx`, `uv tool run`)."""
 
     def unwrap_package(start: Start) -> tuple[Start, ...]:
         skipped = _length_of_subcommand(start.words[1:], subcommands)
@@ -243,8 +243,8 @@ def _package(*subcommands: str) -> Unwrap:
         words = start.words[1 + skipped :]
         called = [value for option, value, _ in _options(words, _RUNNER.valued) if option in _CALL]
         if called:
-            return _from_text(start, called[0], ())
-        rest = _behind(words, _RUNNER)
+            return _unwrap_shell_text(start, called[0], ())
+        rest = _words_after_wrapper(words, _RUNNER)
         at = len(start.words) - len(rest)
         launcher = (*start.launcher, *start.words[: at + 1])
         if rest[1:2] == ("--",):  # `npm exec PACKAGE -- ARGUMENTS`
@@ -258,7 +258,7 @@ _CALL: Final = ("-c", "--call")
 
 
 def _length_of_subcommand(words: tuple[str, ...], subcommands: tuple[str, ...]) -> int | None:
-    """How many words name the subcommand; None if it is another one."""
+    """Return how many words name the subcommand; None if it is another one."""
     if not subcommands:
         return 0
     for subcommand in subcommands:
@@ -269,7 +269,7 @@ def _length_of_subcommand(words: tuple[str, ...], subcommands: tuple[str, ...]) 
 
 
 def _unwrap_shell(start: Start) -> tuple[Start, ...]:
-    """`bash -c TEXT [NAME ARGUMENTS]`, also `-lc`; a script file is not read."""
+    """Unwrap `bash -c TEXT [NAME ARGUMENTS]`, also `-lc`; does not read script files."""
     words, at, has_text = start.words[1:], 0, False
     while at < len(words) and words[at].startswith(("-", "+")) and words[at] != "--":
         option = words[at]
@@ -277,20 +277,24 @@ def _unwrap_shell(start: Start) -> tuple[Start, ...]:
         has_text = has_text or "c" in letters
         at += 2 if letters.endswith(("o", "O")) or option in _SHELL_VALUED else 1
     at += words[at : at + 1] == ("--",)
-    return _from_text(start, words[at], words[at + 1 :]) if has_text and at < len(words) else ()
+    return (
+        _unwrap_shell_text(start, words[at], words[at + 1 :])
+        if has_text and at < len(words)
+        else ()
+    )
 
 
 _SHELL_VALUED: Final = frozenset({"--rcfile", "--init-file"})
 
 
-def _from_text(start: Start, text: str, arguments: tuple[str, ...]) -> tuple[Start, ...]:
-    """Every simple command of a shell's text, with what earlier ones change for it."""
+def _unwrap_shell_text(start: Start, text: str, arguments: tuple[str, ...]) -> tuple[Start, ...]:
+    """Return every simple command of a shell's text, with the effects of earlier ones."""
     env, folder, found = dict(start.env), start.folder, []
     for command in split_commands(text, Steps()):
         words = tuple(expand(command, arguments, env))
         own = dict(env)
         words = _take_assignments(words, own)
-        if not words:  # assignments alone stay for what follows
+        if not words:  # bare assignments apply to the following commands
             env = own
             continue
         match words[0]:
@@ -307,11 +311,11 @@ def _from_text(start: Start, text: str, arguments: tuple[str, ...]) -> tuple[Sta
 
 
 def _unwrap_interpreter(start: Start) -> tuple[Start, ...]:
-    """`node [options] SCRIPT`, `deno run -A npm:PACKAGE`: the script is the program."""
+    """Unwrap `node [options] SCRIPT`, `deno run -A npm:PACKAGE`: the script is the program."""
     words = start.words[1:]
     if program_name(start.words[0]) in ("deno", "bun") and words[:1] == ("run",):
         words = words[1:]
-    rest = _behind(words, _INTERPRETER)
+    rest = _words_after_wrapper(words, _INTERPRETER)
     return (msgspec.structs.replace(start, words=rest),) if rest else ()
 
 
@@ -385,15 +389,15 @@ UNWRAP: Final[Mapping[str, Unwrap]] = {
 
 MOST_WRAPPERS: Final = 20
 MOST_LINKS: Final = 40
-# The paths that a program's name leads to in this environment and folder: the file, and each link
-# on the way. Empty if there is no such program.
+# Returns the paths of a program's name in this environment and folder: the file, and each link on
+# the way. Empty if there is no such program.
 FindPaths = Callable[[str, Mapping[str, str], str], Sequence[str]]
 
 
 def find_started_tools(
     words: Sequence[str], env: Mapping[str, str], folder: str, find_paths: FindPaths
 ) -> tuple[StartedTool, ...]:
-    """The coding tools that these words start, in order; none for any other program."""
+    """Return the coding tools that these words start, in order; none for any other program."""
     waiting = [(Start(tuple(words), env, folder), 0)]
     found = []
     while waiting:
@@ -423,7 +427,7 @@ def tool_of_paths(paths: Sequence[str]) -> str | None:
 
 
 def find_program_paths(word: str, env: Mapping[str, str], folder: str) -> tuple[str, ...]:
-    """`FindPaths` on this disk."""
+    """Implement `FindPaths` with this host's file system."""
     if "/" in word or os.sep in word:
         path = os.path.join(folder, os.path.expanduser(word))
         return tuple(_along_links(path)) if os.path.lexists(path) else ()
@@ -449,7 +453,7 @@ def _tool_named(start: Start, find_paths: FindPaths) -> str | None:
 
 
 def _tool_of_package(spec: str) -> str | None:
-    """`npm:@openai/codex@0.166.0` is Codex."""
+    """Return the tool of a package such as `npm:@openai/codex@0.166.0`, which is Codex."""
     name = spec.removeprefix("npm:")
     at = name.find("@", 1)
     package = name if at < 0 else name[:at]
@@ -468,12 +472,12 @@ def _tool_of_path(path: str) -> str | None:
     return None
 
 
-# Programs whose first plain word is the script that they really are.
+# Interpreters: their first plain word is the script, which identifies the program.
 _INTERPRETERS: Final = ("node", "nodejs", "bun", "deno", "python", "sh", "bash", "dash", "zsh")
 
 
 def tool_of_process(words: tuple[str, ...]) -> str | None:
-    """The coding tool that a process is; none for a program that only starts one."""
+    """Return the coding tool that a process is; None for a program that only starts one."""
     if not words:
         return None
     candidates = [words[0]]

@@ -1,6 +1,6 @@
 """A coding tool that is about to start: the settings that it loads, and whether our hook will run.
 
-Files that are missing are left out; one that does not parse is an empty layer, since the tool drops
+Missing files are left out; a file that does not parse is an empty layer, because the tool ignores
 it too. Nothing here writes.
 """
 
@@ -24,13 +24,13 @@ from moot.core.clock import Millis, parse_time
 from moot.core.errors import MootError
 
 TOKEN_HEADER: Final = "x-moot-token"
-# What is wrong, where, and what fixes it.
+# The problem, where it is, and its fix.
 Problem = tuple[str, str | None, str]
 # The worktree around a folder, and the main checkout of its repository.
 FindRoots = Callable[[Path], tuple[Path, Path]]
 _COMMENTS: Final = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
 _TRAILING: Final = re.compile(r'("(?:\\.|[^"\\])*")|,(?=\s*[}\]])', re.DOTALL)
-# Variables by which a user says where telemetry goes, or that there is to be none.
+# Variables with which a user sets where telemetry goes, or turns it off.
 _TELEMETRY_PREFIXES: Final = ("OTEL_EXPORTER_", "GEMINI_TELEMETRY_", "BETA_TRACING_")
 _TELEMETRY_NAMES: Final = frozenset(
     {
@@ -47,7 +47,7 @@ class StartedTool(msgspec.Struct, frozen=True):
     """A coding tool that a command line starts.
 
     `arguments` are the tool's own. `command` starts the tool without them. `env` and `folder` are
-    what it finds. `is_other_user`: as another user of the system, with that user's settings.
+    its environment and folder. `is_other_user`: it runs as another user, with their settings.
     """
 
     tool: str
@@ -59,7 +59,7 @@ class StartedTool(msgspec.Struct, frozen=True):
 
     @property
     def options(self) -> tuple[str, ...]:
-        """Its arguments up to `--`: what is behind is no option."""
+        """Return its arguments up to `--`: words after that are not options."""
         words = self.arguments
         return words[: words.index("--")] if "--" in words else words
 
@@ -80,7 +80,7 @@ class StartedTool(msgspec.Struct, frozen=True):
 
 
 class Layer(NamedTuple):
-    """One file of settings: whose it is (`scope`), where it is, and its content."""
+    """One settings file: its owner (`scope`), its path, and its content."""
 
     scope: str
     path: str
@@ -88,8 +88,8 @@ class Layer(NamedTuple):
 
 
 class ToolStart:
-    """A tool's start with what the tool makes of it: the folder it works in, and the layers of
-    settings that it loads there."""
+    """A tool's start as the tool interprets it: its working folder, and the layers of settings
+    that it loads there."""
 
     def __init__(self, started: StartedTool, find_roots: FindRoots) -> None:
         tool, here = find_tool(started.tool), Path(started.folder)
@@ -117,7 +117,7 @@ class ToolStart:
             return
 
     def read_text(self, scope: str, path: str, text: str) -> Layer:
-        """Read JSON, with comments if need be; an empty layer if it is neither."""
+        """Read JSON, with or without comments; an empty layer if it does not parse."""
         for attempt in (text, _without_comments(text)):
             try:
                 return Layer(scope, path, json_settings.parse(attempt, ""))
@@ -135,7 +135,7 @@ class ToolStart:
 
 
 class GuardCase(msgspec.Struct, frozen=True):
-    """A tool that is about to start, and the worktree whose guard it should run into."""
+    """A tool that is about to start, and the guarded worktree whose hook it should run."""
 
     start: ToolStart
     place: Place
@@ -146,17 +146,17 @@ class GuardCase(msgspec.Struct, frozen=True):
 
     @property
     def with_ours(self) -> list[Layer]:
-        """The layers in which the tool finds our hook before an edit."""
+        """Return the layers that contain our hook before an edit."""
         return [layer for layer in self.start.layers if self._commands_in(layer)]
 
     def _commands_in(self, layer: Layer) -> list[str]:
-        """Our commands that a layer runs before an edit."""
+        """Return our commands that a layer runs before an edit."""
         event = find_tool(self.tool).event_named(HookMoment.BEFORE)
         commands = json_settings.commands(dict(layer.document), event)
         return [command for command in commands if hook_command.is_ours(self.tool, command)]
 
     def fix(self, *options: str) -> str:
-        """Return the command that installs our hooks for this very start."""
+        """Return the command that installs our hooks for this start."""
         words = ["moot", "hook", "install", self.tool, *options]
         variable = find_tool(self.tool).home_variable
         home = self.start.env.get(variable) if variable else None
@@ -166,17 +166,17 @@ class GuardCase(msgspec.Struct, frozen=True):
 
     @property
     def is_elsewhere(self) -> bool:
-        """True if the tool would work outside of the worktree that is guarded."""
+        """Return True if the tool would work outside the guarded worktree."""
         root = self.place.root
         return self.start.folder != root and root not in self.start.folder.parents
 
     def started_as(self, **changes: Any) -> GuardCase:
-        """Return the same case for a start that differs so."""
+        """Return a copy of this case with these changes to the start."""
         started = msgspec.structs.replace(self.start.started, **changes)
         return GuardCase(ToolStart(started, self.start.find_roots), self.place)
 
     def find_missing_hook(self) -> Iterator[Problem]:
-        """Yield a problem if none of the layers that it loads holds our hook."""
+        """Yield a problem if none of the layers that it loads contains our hook."""
         if self.with_ours:
             return
         root, folder = self.place.root, self.start.folder
@@ -187,7 +187,7 @@ class GuardCase(msgspec.Struct, frozen=True):
         yield f"{self.tool} would load no hook of ours", str(folder), self.fix()
 
     def find_missing_moot(self) -> Iterator[Problem]:
-        """Our command fails closed: without the moot that it names nothing could be edited."""
+        """Yield a missing moot: our command fails closed, so nothing could be edited without it."""
         path = self.start.env.get("PATH", os.defpath)
         for layer in self.with_ours:
             commands = self._commands_in(layer)
@@ -199,7 +199,7 @@ class GuardCase(msgspec.Struct, frozen=True):
 
 
 class ShownCall(NamedTuple):
-    """A call that may change files: by which of the tool's sessions, and when."""
+    """A call that may change files: its tool session, and its time."""
 
     session: str
     at: Millis
@@ -215,7 +215,7 @@ def show_call(session: object, at: object) -> Iterator[ShownCall]:
 
 
 def read_json_lines(file: Path) -> Iterator[dict[str, Any]]:
-    """Yield the objects of a file of JSON lines; what is being written is left out."""
+    """Yield the objects of a JSON lines file; skips a line that is still being written."""
     try:
         with file.open("rb") as lines:
             for line in lines:
@@ -232,7 +232,7 @@ def read_json_lines(file: Path) -> Iterator[dict[str, Any]]:
 class CallReport(NamedTuple):
     """A report that names one call of a model: its name, and the attributes that hold the numbers.
 
-    `only` are attributes that must have this value. Several attributes are added up.
+    `only` are attributes that must have this value. Several attributes are summed.
     """
 
     name: str
@@ -243,10 +243,10 @@ class CallReport(NamedTuple):
 
 
 class ToolOutput(NamedTuple):
-    """The model's own words out of what a tool printed, and what it says that they cost.
+    """The model's answer from a tool's output, and its cost as the tool reports it.
 
-    `text` is None if it is not known where the words are. The numbers are as the tool wrote them.
-    `error` is why it failed, where the output says so.
+    `text` is None if the answer could not be located. The numbers are as the tool wrote them.
+    `error` is why it failed, if the output says so.
     """
 
     text: str | None
@@ -258,7 +258,7 @@ class ToolOutput(NamedTuple):
 
 
 class OtlpAddress(NamedTuple):
-    """Where a tool sends to, without the signal's own part, and the token that it sends along."""
+    """The endpoint that a tool exports to, without the signal's path, and its token."""
 
     endpoint: str
     token: str
@@ -268,8 +268,8 @@ class OtlpAddress(NamedTuple):
         return f"{TOKEN_HEADER}={self.token}"
 
     def as_variables(self) -> dict[str, str]:
-        """Return the variables that all exporters read; no argument that others can see has the
-        token."""
+        """Return the variables that all exporters read; arguments would show the token to other
+        users."""
         return {
             "OTEL_EXPORTER_OTLP_ENDPOINT": self.endpoint,
             "OTEL_EXPORTER_OTLP_PROTOCOL": "http/json",
@@ -278,7 +278,7 @@ class OtlpAddress(NamedTuple):
 
 
 def is_telemetry_variable(name: str) -> bool:
-    """Return whether this variable says where telemetry goes."""
+    """Return whether this variable sets where telemetry goes."""
     return name in _TELEMETRY_NAMES or name.startswith(_TELEMETRY_PREFIXES)
 
 

@@ -1,8 +1,7 @@
-"""What a coding tool says of itself. Every hook loads this: what needs more is imported where it is
-used.
+"""The base class of a coding tool. Every hook loads this module, so larger imports are local.
 
-Most tools keep their hooks as commands in a JSON file, and their servers in one as well: that is
-what the methods of `CodingTool` do. A tool that does it otherwise overrides them."""
+Most tools keep their hooks as commands in a JSON file, and their servers too: the methods of
+`CodingTool` implement that. A tool that works differently overrides them."""
 
 from __future__ import annotations
 
@@ -32,23 +31,23 @@ class HookMoment(StrEnum):
 
 
 class Rewriting(StrEnum):
-    """What a tool makes of a path before it opens the file.
+    """How a tool rewrites a path before it opens the file.
 
-    The hook is asked about the path as the model wrote it, so it claims what the tool would make
-    of it as well. What each tool does was read in its published source where there is one.
+    The hook gets the path as the model wrote it, so it also reserves what the tool would make of
+    it. Each tool's behaviour was read from its published source, if there is one.
     """
 
-    TRIMMED = "trimmed"  # blanks at both ends go, letters are composed
+    TRIMMED = "trimmed"  # strips blanks at both ends, normalizes to composed letters
     HOME = "home"  # `~` and `~/x`
-    AT_SIGN = "at_sign"  # a leading `@`, and slashes after it, go if no such file exists
-    DECODED = "decoded"  # `file://` goes and `%20` is a blank
-    LOOKED_UP = "looked_up"  # a relative path that does not exist is looked for in the project
+    AT_SIGN = "at_sign"  # strips a leading `@` and following slashes if no such file exists
+    DECODED = "decoded"  # strips `file://` and decodes `%20`
+    LOOKED_UP = "looked_up"  # searches the project for a relative path that does not exist
 
 
 FAILURE: Final = "PostToolUseFailure"
-# To allow, nothing is printed: `allow` would in Claude Code also skip the user's permission prompt.
+# To allow a call, print nothing: in Claude Code `allow` also skips the user's permission prompt.
 ALLOW: Final = ""
-# The session of `moot hook test`: it is only ever refused, and leaves no trace.
+# The session of `moot hook test`: always refused, and never recorded.
 TEST_SESSION: Final = "moot-hook-test"
 READING_HEARD: Final = "moot: this reading was heard of"  # what it is told
 COMMON_EVENTS: Final = {
@@ -74,13 +73,13 @@ MODEL_VARIABLES: Final = (
     *("XAI_*", "TOGETHER_*", "FIREWORKS_*", "CEREBRAS_*", "OLLAMA_*", "HF_TOKEN"),
     *GOOGLE_VARIABLES,
 )
-# Codes of what keeps a hook from running in a tool that is about to start.
+# Codes of problems that keep a hook from running in a tool that is about to start.
 UNTRUSTED: Final = "hook_untrusted"
 MISSING: Final = "hook_missing"
 OFF: Final = "hook_switched_off"
 BROKEN: Final = "hook_plugin_broken"
 NO_MOOT: Final = "hook_moot_missing"
-# Whose a layer of settings is.
+# Owners of a layer of settings.
 MANAGED, USER, PROJECT, LOCAL, FLAG = "managed", "user", "project", "local", "flag"
 
 
@@ -225,45 +224,45 @@ class CodingTool:
     def own_files(
         self, chosen: settings.SettingsFile, place: settings.Place
     ) -> list[settings.InstalledFile]:
-        """Return what is written for this user alone, the settings themselves last."""
+        """Return the files to write for this user alone, the settings file last."""
         from moot.coding_tools import settings
 
         return settings.own_files(self, chosen, place)
 
     def shared_files(self, place: settings.Place) -> list[settings.InstalledFile]:
-        """Return what is written to be committed."""
+        """Return the files to write that can be committed."""
         from moot.coding_tools import settings
 
         return settings.shared_files(self, place)
 
     def files_with_ours(self, place: settings.Place) -> list[settings.InstalledFile]:
-        """Return every file of the tool that may hold something of ours."""
+        """Return every file of the tool that may contain our entries."""
         from moot.coding_tools import settings
 
         return settings.files_with_ours(self, place)
 
     def has_ours(self, document: dict[str, Any], _path: Path) -> bool:
-        """Return whether settings have something of ours."""
+        """Return whether settings contain our entries."""
         from moot.coding_tools import settings
 
         return bool(settings.our_commands(self, document))
 
     def is_complete(self, file: settings.SettingsFile, place: settings.Place) -> bool:
-        """Return whether this file alone has the tool ask us, in whichever form."""
+        """Return whether this file alone installs all hooks, in any accepted form."""
         from moot.coding_tools import settings
 
         return not settings.missing_events(self, file, settings.accepted_forms(self, place))
 
     def is_outdated(self, file: settings.SettingsFile, place: settings.Place) -> bool:
-        """Return whether an earlier moot wrote it, for this user alone, and its guard is whole: it
-        is only not called when a file was read, or when settings change. Lines that everyone has
-        are not replaced for that."""
+        """Return whether an older version wrote it for this user alone, and its guard is complete:
+        only the hooks after reads and on settings changes are missing. Shared entries are not
+        replaced for that."""
         from moot.coding_tools import settings
 
         return settings.is_outdated(self, file, place)
 
     def is_shared(self, place: settings.Place) -> bool:
-        """Return whether the project's own file has all lines that everyone gets."""
+        """Return whether the project's own file has all shared entries."""
         from moot.coding_tools import settings
 
         return settings.is_shared(self, place)
@@ -273,17 +272,17 @@ class CodingTool:
         return False
 
     def missing_programs(self, setup: settings.Setup) -> set[str]:
-        """Return what our lines start and is not there."""
+        """Return the missing programs that our entries start."""
         from moot.coding_tools import settings
 
         return settings.missing_programs(self, setup)
 
     def flaws(self, _setup: settings.Setup) -> Iterator[settings.Flaw]:
-        """Yield what keeps installed hooks from running, beyond what every tool is asked."""
+        """Yield what keeps installed hooks from running, beyond the checks for every tool."""
         yield from ()
 
     def store_trust(self, _place: settings.Place) -> str:
-        """Store the user's trust, on their explicit word only; return what was done."""
+        """Store the user's trust, only at their explicit request; return what was done."""
         return f"{self.name} asks for no trust"
 
     def probe(
@@ -294,7 +293,7 @@ class CodingTool:
 
         return settings.probe(self, file, call, place)
 
-    # Files that an agent may not take our hooks out of --------------------------------------------
+    # Files that agents may not remove our hooks from ----------------------------------------------
 
     def guard_files(self, place: settings.Place) -> Iterator[Path]:
         """Yield the files that it reads hooks from, or that could switch them off."""
@@ -310,7 +309,7 @@ class CodingTool:
         return settings.read_marks(self, path, text)
 
     def switches(self, _document: Mapping[str, Any]) -> Iterator[str]:
-        """Yield what in its settings switches hooks off, or leads them elsewhere."""
+        """Yield settings that switch hooks off or redirect them."""
         yield from ()
 
     def is_guard_whole(self, place: settings.Place) -> bool:
@@ -350,7 +349,7 @@ class CodingTool:
         return []
 
     def server_flaw(self, _found: server_entries.FoundServer) -> server_entries.EntryFlaw | None:
-        """Return what keeps our entry from working, beyond what every tool is asked."""
+        """Return what keeps our entry from working, beyond the checks for every tool."""
         return None
 
     # A start of the tool --------------------------------------------------------------------------
@@ -364,12 +363,12 @@ class CodingTool:
         return here
 
     def read_layers(self, _start: starts.ToolStart) -> Iterator[starts.Layer]:
-        """Yield the settings that it loads when it is started so, as it was measured or
+        """Yield the settings that it loads for this start, as measured or
         documented."""
         yield from ()
 
     def start_flaws(self, case: starts.GuardCase) -> Iterator[tuple[str, Iterable[starts.Problem]]]:
-        """Yield what keeps our hook from running, code by code; the first that is not empty
+        """Yield what keeps our hook from running, one iterable per code; the first non-empty one
         counts."""
         yield MISSING, case.find_missing_hook()
         yield UNTRUSTED, self.start_trust(case)
@@ -390,37 +389,37 @@ class CodingTool:
     # Usage, sessions, participants ----------------------------------------------------------------
 
     def log_reports(self) -> tuple[starts.CallReport, ...]:
-        """Return what of its OpenTelemetry logs names one call of a model."""
+        """Return which of its OpenTelemetry logs report one model call."""
         return ()
 
     def span_reports(self) -> tuple[starts.CallReport, ...]:
-        """Return what of its OpenTelemetry traces does."""
+        """Return which of its OpenTelemetry spans report one model call."""
         return ()
 
     def usage_environment(self, address: starts.OtlpAddress) -> Mapping[str, str]:
-        """Return the variables that let it report what it uses to `address`."""
+        """Return the variables that make it report its usage to `address`."""
         return address.as_variables()
 
     def usage_arguments(self, _address: starts.OtlpAddress) -> tuple[str, ...]:
-        """Return the arguments that do so, before its own."""
+        """Return the arguments that make it report its usage; they go before its own."""
         return ()
 
     def is_own_telemetry(self, name: str) -> bool:
-        """Return whether this variable says that its user sends its telemetry somewhere already."""
+        """Return whether this variable shows that the user already exports its telemetry."""
         from moot.coding_tools.starts import is_telemetry_variable
 
         return is_telemetry_variable(name)
 
     def find_own_telemetry(self, _start: starts.ToolStart) -> Iterator[str]:
-        """Yield settings and arguments that say so."""
+        """Yield settings and arguments that show the same."""
         yield from ()
 
     def resume_command(self, session: str) -> str:  # noqa: ARG002 - for those that can
-        """Return the words that let it go on with one of its sessions; `session` is quoted."""
+        """Return the command that resumes one of its sessions; `session` is quoted."""
         return self.name
 
     def read_output(self, _raw: bytes) -> starts.ToolOutput:
-        """Return the model's words out of what it printed."""
+        """Return the model's answer from its output."""
         from moot.coding_tools.starts import ToolOutput
 
         return ToolOutput(None)
@@ -449,6 +448,6 @@ def block(reason: OwnText) -> str:
 
 
 def _encode(answer: dict[str, Any]) -> str:
-    import json  # most calls are allowed without a word
+    import json  # most calls are allowed without output
 
     return json.dumps(answer)
