@@ -69,9 +69,7 @@ def without_hooks(document: Document, ours: Callable[[str], bool]) -> Document:
         return made
     for event, entries in list(hooks.items()):
         if isinstance(entries, list) and any(_contains_ours(entry, ours) for entry in entries):
-            hooks[event] = [
-                left for entry in entries if (left := _without_our_handlers(entry, ours))
-            ]
+            hooks[event] = [left for entry in entries if (left := _without_ours(entry, ours))]
             if not hooks[event]:
                 del hooks[event]
     if not hooks:
@@ -136,7 +134,7 @@ def _contains_ours(entry: Any, ours: Callable[[str], bool]) -> bool:
     return any(map(ours, commands_of(entry)))
 
 
-def _without_our_handlers(entry: Any, ours: Callable[[str], bool]) -> Any:
+def _without_ours(entry: Any, ours: Callable[[str], bool]) -> Any:
     """Return the entry without our handlers; None if nothing is left of it."""
     if not _contains_ours(entry, ours):
         return entry

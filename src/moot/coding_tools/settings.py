@@ -220,7 +220,7 @@ def is_outdated(tool: CodingTool, file: SettingsFile, place: Place) -> bool:
     found = [
         matcher
         for matcher, command in json_settings.matched_commands(document, after)
-        if _is_accepted_form(command, after, own)
+        if _is_form(command, after, own)
     ]
     if not found:
         return False
@@ -291,13 +291,11 @@ def _events_without(
     return [
         event
         for event in tool.hook_events
-        if not any(
-            _is_accepted_form(one, event, forms) for one in json_settings.commands(document, event)
-        )
+        if not any(_is_form(one, event, forms) for one in json_settings.commands(document, event))
     ]
 
 
-def _is_accepted_form(command: str, event: str, forms: Sequence[CommandOf]) -> bool:
+def _is_form(command: str, event: str, forms: Sequence[CommandOf]) -> bool:
     plain = hook_command.without_key_folder
     return plain(command) in {plain(form(event)) for form in forms}
 

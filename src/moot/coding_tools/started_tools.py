@@ -243,7 +243,7 @@ def _package(*subcommands: str) -> Unwrap:
         words = start.words[1 + skipped :]
         called = [value for option, value, _ in _options(words, _RUNNER.valued) if option in _CALL]
         if called:
-            return _unwrap_shell_text(start, called[0], ())
+            return _unwrap_text(start, called[0], ())
         rest = _words_after_wrapper(words, _RUNNER)
         at = len(start.words) - len(rest)
         launcher = (*start.launcher, *start.words[: at + 1])
@@ -277,17 +277,13 @@ def _unwrap_shell(start: Start) -> tuple[Start, ...]:
         has_text = has_text or "c" in letters
         at += 2 if letters.endswith(("o", "O")) or option in _SHELL_VALUED else 1
     at += words[at : at + 1] == ("--",)
-    return (
-        _unwrap_shell_text(start, words[at], words[at + 1 :])
-        if has_text and at < len(words)
-        else ()
-    )
+    return _unwrap_text(start, words[at], words[at + 1 :]) if has_text and at < len(words) else ()
 
 
 _SHELL_VALUED: Final = frozenset({"--rcfile", "--init-file"})
 
 
-def _unwrap_shell_text(start: Start, text: str, arguments: tuple[str, ...]) -> tuple[Start, ...]:
+def _unwrap_text(start: Start, text: str, arguments: tuple[str, ...]) -> tuple[Start, ...]:
     """Return every simple command of a shell's text, with the effects of earlier ones."""
     env, folder, found = dict(start.env), start.folder, []
     for command in split_commands(text, Steps()):
