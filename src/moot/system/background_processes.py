@@ -18,7 +18,7 @@ _ADOPTING: Final = frozenset({"systemd", "init", "tini", "dumb-init", "docker-in
 
 
 def read_last_number() -> int:
-    """The number of the process that began last; 0 where the system does not tell."""
+    """Return the pid of the newest process; 0 if the system does not tell."""
     try:
         with open(f"{_PROC}/loadavg", encoding="ascii") as file:
             return int(file.read().split()[-1])
@@ -45,7 +45,7 @@ def find_left_processes(last_before: int, folders: tuple[str, ...]) -> list[tupl
 
 
 def read_start(number: int) -> str:
-    """When a living process was started, as the system counts; empty if it has ended."""
+    """Return the start time of a live process in system ticks; empty if it has exited."""
     fields = _read_stat(number)
     return "" if not fields or fields[0] in _ENDED_STATES else fields[19]
 
@@ -90,7 +90,7 @@ def _may_be_below(number: int, ours: set[int]) -> bool:
 
 
 def _is_adopting(number: int) -> bool:
-    """Does this process take over those whose parent has ended, as init does?"""
+    """Return whether this process adopts orphans, as init does."""
     try:
         with open(f"{_PROC}/{number}/comm", encoding="utf-8", errors="replace") as file:
             return file.read().strip() in _ADOPTING

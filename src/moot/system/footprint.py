@@ -50,7 +50,7 @@ class FileChange(NamedTuple):
 
 
 def take_footprint(root: Path, scopes: Iterable[str]) -> Footprint:
-    """A picture of `scopes` and of what git calls changed, below `root`."""
+    """Fingerprint `scopes` and the files that git reports as changed, below `root`."""
     budget = _Budget()
     files: dict[str, str] = {}
     gits = _GITS_OWN if (root / ".git").is_dir() else ()
@@ -116,7 +116,7 @@ def _within(path: str, declared: list[str]) -> bool:
 
 
 class _Budget:
-    """How much may still be read, and remarks on what could not be."""
+    """Remaining limits on files and bytes, and remarks on what was skipped."""
 
     def __init__(self) -> None:
         self.files = MOST_FILES
@@ -151,7 +151,7 @@ def _scope(root: Path, scope: str, budget: _Budget) -> Iterator[tuple[str, str]]
 
 
 def _below(root: Path, place: Path) -> bool:
-    """By where its folder really is; the last name may be a link, which is not followed."""
+    """Return whether the real folder is below the root; does not follow a final link."""
     top, folder = os.path.realpath(root), os.path.realpath(place.parent)
     if os.path.realpath(place) == top and not place.is_symlink():
         return True

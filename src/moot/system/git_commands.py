@@ -25,7 +25,7 @@ class GitQuestion(NamedTuple):
 
 
 def ask_git(questions: Sequence[GitQuestion], seconds: float) -> list[bytes | None]:
-    """The answers, in the order of the questions."""
+    """Return the answers, in the order of the questions."""
     until = time.monotonic() + seconds
     started = [_start(question) for question in questions]
     return [
@@ -119,7 +119,7 @@ def find_ignored(root: Path, paths: Iterable[str]) -> frozenset[str]:
 
 
 def _is_listed(index: bytes, path: str) -> bool:
-    """Is this name in the index? No, too, where git wrote it in a shorter form."""
+    """Return whether the index lists this name; False if git wrote it prefix-compressed."""
     name = os.fsencode(path)
     at = index.find(name + b"\0")
     while at > 1:
@@ -174,7 +174,7 @@ def remove_worktree(repository: Path, root: Path) -> str | None:
 
 
 def delete_branch(repository: Path, branch: str, commit: str) -> str | None:
-    """Delete a branch that stands at `commit`, with what git's settings say of it."""
+    """Delete a branch if it is still at `commit`, and its section in git's settings."""
     refused = _act(repository, "update-ref", "-d", f"refs/heads/{branch}", commit)
     if refused is None:
         _act(repository, "config", "--local", "--remove-section", f"branch.{branch}")

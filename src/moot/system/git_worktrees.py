@@ -50,13 +50,13 @@ def read_head(git_folder: Path, common: Path) -> Head:
 
 
 def read_branch(common: Path, branch: str) -> str | None:
-    """The commit of a branch; None if there is no such branch."""
+    """Return the commit of a branch; None if there is no such branch."""
     unsafe = ".." in branch or branch.startswith("/") or "\0" in branch
     return None if unsafe else _read_reference(common, f"{_BRANCHES}{branch}")
 
 
 def list_worktrees(common: Path) -> Iterator[Worktree]:
-    """All that are there, the main one first."""
+    """Return all worktrees, the main one first."""
     if common.name == ".git" and common.parent.is_dir():
         yield Worktree(common.parent, read_head(common, common))
     try:

@@ -275,14 +275,14 @@ class _Feeder:
             self._pipe.close()
 
     def over(self) -> None:
-        """The command has ended: what it has not read, it never will."""
+        """Stop writing: the command has exited and will read no more."""
         self._over.set()
         if self._thread.is_alive():
             self._thread.join(LINGER_SECONDS)
 
 
 class _Ending:
-    """Ends the command when its time is up: asks it to end first, kills it a moment later."""
+    """Stops the command at its timeout: first SIGTERM, then SIGKILL after a grace period."""
 
     def __init__(self, child: subprocess.Popen[bytes], seconds: float) -> None:
         self._pid = child.pid
@@ -312,7 +312,7 @@ class _Ending:
 
 
 class _Reader:
-    """Reads one output in a thread of its own: keeps the beginning, counts the rest."""
+    """Reads one output in a separate thread: keeps the beginning, counts the rest."""
 
     def __init__(self, pipe: IO[bytes] | None, most: int) -> None:
         assert pipe is not None
@@ -330,7 +330,7 @@ class _Reader:
                 self._size += len(piece)
 
     def is_held_open(self) -> bool:
-        """The command itself has ended: does someone else still hold its output open?"""
+        """Return whether another process holds the output open after the command exited."""
         self._thread.join(LAST_WORDS_SECONDS)
         return self._thread.is_alive()
 
@@ -340,7 +340,7 @@ class _Reader:
 
 
 class _Interrupted(Exception):
-    """A signal has come that ends this process; the command must be ended first."""
+    """A signal asked this process to exit; the command must be stopped first."""
 
 
 class _Interruptions:
@@ -366,7 +366,7 @@ class _Interruptions:
 
     @contextmanager
     def raised(self) -> Iterator[None]:
-        """In here the first interruption, also one that came before, raises `_Interrupted`."""
+        """Inside, the first interruption raises `_Interrupted`, even one that came earlier."""
         self._armed = True
         try:
             if self._waiting:
@@ -399,7 +399,7 @@ else:
     _FLAGS: Final = 0
 
     def _write_until(over: threading.Event, pipe: int, data: memoryview) -> None:
-        """Write until all is written, or it is over: nobody has to read for us to see that."""
+        """Write all data, or stop when `over` is set, even if the pipe is full."""
         os.set_blocking(pipe, False)
         with selectors.DefaultSelector() as selector:
             selector.register(pipe, selectors.EVENT_WRITE)
