@@ -81,7 +81,7 @@ def what_is_free_is_reserved_before_an_edit(world: World) -> None:
     git_file = str(root / ".git" / "config")
     assert world.refuse("hook.before_edit", acting=OTTER, paths=[git_file]) == "not_for_agents"
     verdict = world.do("hook.before_edit", acting=OTTER, paths=[path])
-    nothing: dict[str, list[str]] = {"holders": [], "unseen": [], "unmerged": []}
+    nothing: dict[str, list[str]] = {"holders": [], "lines": [], "unseen": [], "unmerged": []}
     assert verdict == {"allowed": True, "agent": OTTER, **nothing}
     assert owners(world) == {"a.py": OTTER}
     before = world.events()
@@ -110,7 +110,7 @@ def who_reads_what_another_holds_is_told_once(world: World) -> None:
     (holder,) = read["holders"]
     assert (read["agent"], holder["owner"], holder["path"]) == (CRANE, OTTER, "a.py")
     assert world.do("hook.after_read", acting=CRANE, paths=[path])["holders"] == []
-    assert world.do("hook.after_read", paths=[path]) == {"agent": None, "holders": []}
+    assert world.do("hook.after_read", paths=[path]) == {"agent": None, "holders": [], "lines": []}
     assert world.events() == before, "it is a look"
 
 
