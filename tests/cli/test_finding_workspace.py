@@ -152,7 +152,7 @@ def test_a_workspace_whose_ledger_is_gone_says_so_and_to_restore_it(
     project.ledger.unlink()
     error = project.json(*words, **({"MOOT_HOME": home} if home else {})).error
     assert error["code"] == "no_ledger"
-    assert "ledger file of this workspace is missing" in error["message"]
+    assert "ledger file of this workspace, is missing" in error["message"]
     assert "backup" in error["hint"]
     assert "moot init" not in error["hint"]
     assert not project.ledger.exists()

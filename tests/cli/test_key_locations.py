@@ -46,7 +46,7 @@ def test_a_workspace_is_not_opened_with_keys_that_were_moved_into_it(project: Pr
     ("value", "words"),
     [
         ("~/keys", "begins with ~"),
-        ("   ", "names nothing"),
+        ("   ", "is blank"),
         ("a\nb", "character"),
         ("\u202eyek", "character"),
         ("FILE", "is not a folder"),

@@ -67,7 +67,7 @@ def test_one_agent_alone_is_a_session_and_is_told_what_that_means(place: Project
     words = ("debate", "new", "s.md", "--title", "An audit", "--agents", "red-fox")
     done = place.run(*words)
     assert done.code == 0, done
-    assert "  note: one alone can only agree with itself" in done.out
+    assert "  note: a single agent can only agree with itself" in done.out
     assert place.ok("debate", "check", "s.md")["valid"]
 
 

@@ -225,7 +225,7 @@ def test_what_is_started_unguarded_says_so_and_is_on_record(ready: Project) -> N
     lines = [line for line in done.err.splitlines() if "nothing checks" in line]
     assert len(lines) == 1
     assert "--bare" in lines[0]
-    assert "no hook spoke, and these files changed meanwhile: written.txt" in done.err
+    assert "no hook was called, and these files changed: written.txt" in done.err
     assert unguarded(ready) == [(FINCH, "claude", True, "unguarded")]
     shown = ready.run("status").out
     assert f"unguarded  {FINCH} (claude) from 2" in shown
@@ -392,7 +392,7 @@ def test_files_that_changed_while_no_hook_spoke_are_noted_without_blame(ready: P
     put_claude(ready, "Path('a.txt').write_text('changed')")
     done = run(ready, "--", "claude")
     assert done.code == 0
-    assert "no hook spoke, and these files changed meanwhile: a.txt" in done.err
+    assert "no hook was called, and these files changed: a.txt" in done.err
     assert unguarded(ready) == []
     with ready.workspace() as space, space.store.read() as view:
         (stream,) = [row.key for row in view.rows("observed.sessions")]
@@ -421,7 +421,7 @@ def test_a_call_that_the_tool_shows_and_no_hook_was_asked_about_is_unguarded(
     put_claude(ready, f"{SHOWN}\nshow()\nPath('a.txt').write_text('changed')")
     done = run(ready, "--", "claude")
     assert done.code == 0
-    assert "unguarded: claude shows a call that no hook was asked about" in done.err
+    assert "unguarded: claude made a call without asking its hook" in done.err
     assert unguarded(ready) == [(FINCH, "claude", True, "no hook spoke")]
 
 
