@@ -88,6 +88,11 @@ def _harmless(kind: str, scene: Scene) -> Act:
     return _shell(kind, scene, scene.chance.choice(_HARMLESS).format(file=scene.some_file))
 
 
+def last_look(scene: Scene) -> Act:
+    """Return a command that changes nothing, after which Moot looks at the worktree."""
+    return _shell("harmless command", scene, "make --version")
+
+
 def _slow_tests(kind: str, scene: Scene) -> Act:
     return _shell(kind, scene, scene.chance.choice(("make test", "sh tools/test.sh")))
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from bench.loss import tool_calls
-from bench.loss.acts import ALL, EDIT_KINDS, HARMLESS_KINDS, Act, Scene, choose_act
+from bench.loss.acts import ALL, EDIT_KINDS, HARMLESS_KINDS, Act, Scene, choose_act, last_look
 from bench.loss.asking import Asked, Hooks
 from bench.loss.repository import Repository
 from bench.loss.truth import HookCall, TruthLog
@@ -27,7 +27,7 @@ from moot.surfaces.hooks.entry import session_for
 STOP: Final = "stop"
 _SECONDS: Final = 120
 _PAUSES: Final = (0.0, 0.02, 0.1, 0.4)
-_ACCUSES: Final = "this changed what others hold"
+_ACCUSES: Final = "this changed files that others hold"
 _BENCH: Final = str(Path(__file__).parents[2])
 
 
@@ -47,9 +47,13 @@ class Worker:
         self.hooks.ask(agent, tool_calls.start_message(agent, str(self.root)))
 
     def take_step(self) -> None:
+        self._take(choose_act(self._see()))
+
+    def _see(self) -> Scene:
+        return Scene(self.agent, self.root, tuple(sorted(self.own)), self.chance)
+
+    def _take(self, act: Act) -> None:
         self.step += 1
-        scene = Scene(self.agent, self.root, tuple(sorted(self.own)), self.chance)
-        act = choose_act(scene)
         message = self._identify(act, tool_calls.message_before)
         had_stake = self._others_have_stake(act) if act.targets else False
         asked = self._ask(act, "before", message, had_stake=had_stake)
@@ -64,8 +68,11 @@ class Worker:
             self._give_back()
 
     def finish(self) -> None:
+        """Wait for what runs in the background, then run one harmless command: what a hook could not
+        record, because the ledger was busy, the next look records."""
         for each in self._background:
             each.wait(_SECONDS)
+        self._take(last_look(self._see()))
 
     def _identify(self, act: Act, make: Any) -> dict[str, Any]:
         number = self.step * 10 + AGENTS.index(self.agent.name)
