@@ -68,8 +68,10 @@ class Worker:
             self._give_back()
 
     def finish(self) -> None:
-        """Wait for what runs in the background, then run one harmless command: what a hook could not
-        record, because the ledger was busy, the next look records."""
+        """Wait for the background, then run one harmless command.
+
+        What a hook could not record, because the ledger was busy, the next look records.
+        """
         for each in self._background:
             each.wait(_SECONDS)
         self._take(last_look(self._see()))
